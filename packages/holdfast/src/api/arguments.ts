@@ -1,7 +1,4 @@
-/**
- * The declared arguments and answers of actions and procedures, and the checks of values against
- * them.
- */
+/** Declared arguments and answers of actions and procedures, and the checks of values. */
 
 import { badValue, misfit } from '../machine.ts'
 import { checkOptions, fieldsOf } from './options.ts'
@@ -24,12 +21,7 @@ export interface AnswerOptions<Answer> {
 /** Nothing declared: arguments and answer are any plain JSON. */
 export const ANY: Signature = Object.freeze({ fields: null, answer: null })
 
-/**
- * Compiles fields and an answer.
- *
- * @param what  the action or procedure, for the error: `the action "deal"`
- * @throws HoldfastError code `bad-value` naming an entry that is no field, or cannot be JSON
- */
+/** @throws HoldfastError `bad-value` naming an entry that is no field, or cannot be JSON */
 export function signatureOf(what: string, fields: Fields, options: object): Signature {
   checkOptions(what, options, ['answer'])
   const compiled = fieldsOf(what, fields)
@@ -53,22 +45,15 @@ export function signatureText(name: string, { fields, answer }: Signature): stri
   return answer ? `${said} -> ${answer.text}` : said
 }
 
-/** Fits arguments to their fields. */
 export function fitArguments({ fields }: Signature, args: unknown): Fitted<unknown> {
   return fields ? fit(fields, args) : { ok: true, value: args }
 }
 
-/** Fits an answer to its field. */
 export function fitAnswer({ answer }: Signature, value: unknown): Fitted<unknown> {
   return answer ? fitField('its answer', answer, value) : { ok: true, value }
 }
 
-/**
- * Fits arguments that the game passes on this member.
- *
- * @param what  the action or procedure, for the error: `the action "deal"`
- * @throws HoldfastError code `bad-value` naming the field
- */
+/** Fits arguments that the game passes on this member. @throws HoldfastError `bad-value` */
 export function givenArguments(what: string, signature: Signature, args: unknown): unknown {
   return fitting(what, fitArguments(signature, args))
 }

@@ -19,12 +19,10 @@ export function guarded<Args extends unknown[]>(
   }
 }
 
-// Platforms without these symbols get registered ones, so nothing fails there.
-/** Symbol.dispose, also where it is missing. */
+// Platforms without these symbols get registered ones.
 const DISPOSE: typeof Symbol.dispose =
   Symbol.dispose ?? (Symbol.for('Symbol.dispose') as typeof Symbol.dispose)
 
-/** Symbol.asyncDispose, also where it is missing. */
 export const ASYNC_DISPOSE: typeof Symbol.asyncDispose =
   Symbol.asyncDispose ?? (Symbol.for('Symbol.asyncDispose') as typeof Symbol.asyncDispose)
 
@@ -110,7 +108,6 @@ export class Listeners<Events> implements Emitter<Events> {
     throw badValue(`the listener of "${String(name)}" is a function: ${typeof listener}`)
   }
 
-  /** Whether the event has a listener. */
   hasListeners(name: keyof Events): boolean {
     return (this.#listeners.get(name)?.size ?? 0) > 0
   }

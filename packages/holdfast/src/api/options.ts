@@ -1,4 +1,6 @@
-/** Checks of user input; errors name the option, the value and the cure. */
+/**
+ * Checks of user input. Each throws a HoldfastError `bad-value` that names option, value and cure.
+ */
 
 import { badValue, HoldfastError, NAME_MAX } from '../machine.ts'
 import { isName, plainJson } from '../wire/text/plain.ts'
@@ -7,12 +9,7 @@ import { type Fields, schema, type Schema, shown } from '../wire/fields/schema.t
 /** Longest name of a type, an action or a procedure. */
 export const TYPE_NAME_MAX = 32
 
-/**
- * Refuses unknown options.
- *
- * @param what  the function that takes them, for the error: `join`
- * @throws HoldfastError code `bad-value` naming the option, and the likely one
- */
+/** Refuses unknown options. @param what  the function that takes them, such as `join` */
 export function checkOptions(what: string, given: unknown, known: readonly string[]): void {
   if (typeof given !== 'object' || given === null || Array.isArray(given)) {
     throw badValue(`${what} takes its options as an object: ${shown(given)}`)
@@ -30,33 +27,29 @@ export function nearest(name: string, known: readonly string[]): string | null {
   return known.find((other) => distance(name, other) <= 2) ?? null
 }
 
-/** Refuses a value that is not one of these words. @throws HoldfastError code `bad-value` */
 export function checkWord(what: string, value: unknown, words: readonly string[]): void {
   if (typeof value === 'string' && words.includes(value)) return
   throw badValue(`${what} is one of ${words.join(', ')}: ${shown(value)}`)
 }
 
-/** Returns a flag. @throws HoldfastError code `bad-value` */
 export function checkFlag(what: string, flag: unknown): boolean {
   if (typeof flag === 'boolean') return flag
   throw badValue(`${what} is true or false: ${shown(flag)}`)
 }
 
-/** Returns a whole number within these bounds. @throws HoldfastError code `bad-value` */
 export function checkCount(what: string, value: unknown, least: number, most: number): number {
   const count = Number.isInteger(value) ? (value as number) : NaN
   if (count >= least && count <= most) return count
   throw badValue(`${what} is ${least} to ${most}: ${shown(value)}`)
 }
 
-/** Refuses a value that is no function. @throws HoldfastError code `bad-value` */
 export function checkFunction(what: string, value: unknown): void {
   if (typeof value !== 'function') throw badValue(`${what} is a function: ${shown(value)}`)
 }
 
 const LATE = ['AsyncFunction', 'GeneratorFunction', 'AsyncGeneratorFunction']
 
-/** Refuses a function that does not return at once. @throws HoldfastError code `bad-value` */
+/** Refuses a function that does not return at once. */
 export function checkSync(what: string, value: unknown): void {
   checkFunction(what, value)
   const kind = (value as { constructor?: { name?: unknown } }).constructor?.name
@@ -65,7 +58,6 @@ export function checkSync(what: string, value: unknown): void {
   }
 }
 
-/** Compiles the fields of a type. @throws HoldfastError code `bad-value` naming type and field */
 export function fieldsOf<F extends Fields>(type: string, fields: F): Schema<F> {
   if (typeof fields !== 'object' || fields === null) {
     throw badValue(`${type}: its fields are an object, such as { hue: u8 }: ${shown(fields)}`)
@@ -92,7 +84,6 @@ function distance(one: string, other: string): number {
   return row[other.length]!
 }
 
-/** @throws HoldfastError `bad-value` for an invalid name of a type, an action or a procedure */
 export function checkName(name: unknown): void {
   if (typeof name !== 'string') throw badValue(`the name of a type is text: ${shown(name)}`)
   if (name.length > 0 && name.length <= TYPE_NAME_MAX) return
@@ -100,7 +91,7 @@ export function checkName(name: unknown): void {
   throw badValue(`the name of a type has 1 to ${TYPE_NAME_MAX} characters: ${has}`)
 }
 
-/** Refuses a value that is no server of Node. @throws HoldfastError code `bad-value` */
+/** Refuses a value that is no server of Node. */
 export function checkServer(what: string, server: unknown): void {
   const known = server as { listen?: unknown; address?: unknown; once?: unknown } | null | undefined
   const isOne = [known?.listen, known?.address, known?.once].every((one) => {
@@ -113,20 +104,17 @@ export function checkServer(what: string, server: unknown): void {
   )
 }
 
-/** Checks the path of a URL. @throws HoldfastError code `bad-value` */
 export function checkPath(path: string): string {
   if (typeof path === 'string' && /^\/[\w.~!$&'()*+,;=:@%/-]+$/.test(path) && !path.endsWith('/'))
     return path
   throw badValue(`path is that of a URL, such as /hub or /rt/hub: ${shown(path)}`)
 }
 
-/** Checks a list of texts. @throws HoldfastError code `bad-value` */
 export function checkTexts(what: string, given: readonly string[]): readonly string[] {
   if (Array.isArray(given) && given.every((one) => typeof one === 'string')) return given
   throw badValue(`${what} is a list of texts: ${shown(given)}`)
 }
 
-/** Checks the name of a game, a room or a player. @throws HoldfastError code `bad-value` */
 export function checkNameOf(what: string, name: unknown): string {
   if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
   const bytes = new TextEncoder().encode(name).length

@@ -3,7 +3,6 @@
 /** Labels distinguish the samples of one metric. */
 export type Labels = Readonly<Record<string, string>>
 
-/** One value of a metric. */
 export interface Sample {
   labels?: Labels
   value: number

@@ -29,7 +29,6 @@ export interface ReportsHost {
   reportUncaught(reported: Reported): void
 }
 
-/** Reports the errors of the game's own functions. */
 export class Reports {
   readonly #host: ReportsHost
   readonly #seen = new WeakMap<object, Set<string>>()
@@ -40,15 +39,11 @@ export class Reports {
     this.#host = host
   }
 
-  /** How often a function of the game threw. */
   get count(): number {
     return this.#count
   }
 
-  /**
-   * Reports that a function of the game threw; later, because a call into the member may be
-   * running.
-   */
+  /** Reports later, because a call into the member may be running. */
   readonly report: Report = (error, where, source) => {
     this.#count++
     const seen = this.#seen.get(source) ?? new Set()
@@ -76,10 +71,7 @@ export class Reports {
 
 const ERROR_LISTENER = 'a listener of "error"'
 
-/**
- * Wraps a rule that must return at once: if it throws or returns a promise, the result is
- * `instead`.
- */
+/** Wraps a rule that must return at once; `instead` replaces an error or a promise. */
 export function guardRule<Args extends unknown[], Result>(
   report: Report,
   where: string,

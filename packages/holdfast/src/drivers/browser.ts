@@ -1,6 +1,4 @@
-/**
- * The environment of a page: a worker provides ticks, and the hub defaults to the page's origin.
- */
+/** The environment of a page: a worker provides ticks; the hub defaults to its origin. */
 
 import { BrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
@@ -13,7 +11,6 @@ import type { Crypto, Environment } from '../ports.ts'
 let page: Environment | null = null
 let crypto: Promise<Crypto> | null = null
 
-/** The environment of this page; created at the first call. */
 export function browserEnvironment(): Environment {
   if (typeof location === 'undefined') {
     throw badValue('this is the door for pages: on Node import "holdfast" or "holdfast/node"')

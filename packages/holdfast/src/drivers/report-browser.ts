@@ -3,9 +3,7 @@ export function warnInPage(sentence: string): void {
   console.warn(sentence)
 }
 
-/**
- * Reports an error that nothing else handles, as pages report uncaught errors; the page goes on.
- */
+/** Reports an error that nothing else handles, as pages report uncaught errors. */
 export function reportInPage(error: unknown, where: string): void {
   reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))
 }

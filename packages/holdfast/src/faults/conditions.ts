@@ -54,7 +54,6 @@ export interface Path {
   vanishing: boolean
 }
 
-/** An unused path. */
 export function createPath(): Path {
   return { vanishing: false }
 }

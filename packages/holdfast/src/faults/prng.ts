@@ -8,7 +8,6 @@
 
 import { HoldfastError } from '../machine.ts'
 
-/** A generator, changed by each draw. */
 export interface Prng {
   a: number
   b: number
@@ -67,7 +66,6 @@ export function pick<Item>(prng: Prng, items: readonly Item[]): Item {
   return items[below(prng, items.length)]!
 }
 
-/** Fills the bytes with random ones. */
 export function fill(prng: Prng, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length; at += 4) {
     let rest = word(prng)

@@ -75,7 +75,6 @@ export const SPENT = `${INC_MAX} members came and went in this room: found anoth
 /** The reason that makes a primary write a new snapshot. */
 export const NOT_NEXT = 'it does not follow on what is kept'
 
-/** Layout of the hash of a proof. */
 export const hash = fixed(DIGEST_BYTES)
 const session = text(SESSION_ID_MAX)
 const name = text(NAME_MAX)
@@ -97,7 +96,6 @@ const admission = record({ rights: u8, signature: fixed(SIGNATURE_BYTES) })
 /** The rights of a process in a session, signed by the hub. */
 export type Admission = ValueOf<typeof admission>
 
-/** Layout of a member that is listed. */
 export const listed = record({ inc: varint, player: varint, hash, link: linkKey, key: linkKey })
 /** A member that the primary vouches for: it may attach to the hub, and become backup. */
 export type Listed = ValueOf<typeof listed>
@@ -106,7 +104,6 @@ const why = word(['add', 'drop', 'takeover', 'handover', 'recover', 'end'])
 /** Why the register changes. */
 export type ChangeReason = ValueOf<typeof why>
 
-/** Layout of an AckPolicy. */
 export const acks = word(['free', 'strict', 'relayed'])
 /**
  * When the primary of a stored room acknowledges an operation. `free`: without waiting for the hub;
@@ -115,7 +112,6 @@ export const acks = word(['free', 'strict', 'relayed'])
  */
 export type AckPolicy = ValueOf<typeof acks>
 
-/** Layout of a topology. */
 export const topology = word(['star', 'mesh'])
 /** Who has links: each member to primary and backup, or to all others (B8, B9). */
 export type Topology = ValueOf<typeof topology>
@@ -133,7 +129,6 @@ export const place = {
 }
 /** The founder's settings for all members: `name=value`, joined by `;`. */
 const terms = text(TERMS_MAX)
-/** Layout of an entry. */
 export const entry = record({ ...place, terms })
 /** One session as the lobby lists it. */
 export type Entry = ValueOf<typeof entry>
@@ -172,7 +167,7 @@ export function admissionOf(said: Omit<ValueOf<typeof admissionClaim>, 'label'>)
 export const toHub = message({
   /** The versions that the sender speaks, in the form of wire/versions.ts. */
   hello: [1, record({ version: varint })],
-  /** `after` is where the page before ended, or empty. */
+  /** `after`: the cursor at which the page before ended, or empty. */
   list: [2, record({ request, game: name, after: cursor })],
   get: [3, record({ request, session })],
   /** Creates the session unless one of this game and room exists and answers. */
@@ -190,7 +185,7 @@ export const toHub = message({
       link: linkKey,
       /** The Ed25519 key of the player. */
       key: linkKey,
-      /** Members alone that were admitted as hosts serve. */
+      /** Only members that were admitted as hosts serve. */
       hosts: flag,
       ticket: text(TICKET_MAX),
       /** Replaces the stored room: it is stored under another name, and a new room founded. */
@@ -217,7 +212,7 @@ export const toHub = message({
   members: [7, record({ session, members: list(listed, MEMBERS_MAX), players: varint })],
   yes: [8, record({ session, epoch: varint, nonce: u32, players: varint })],
   ping: [11, record({ count: varint })],
-  /** Who shows the secret of that digest comes into the session that this stream speaks in. */
+  /** Invites the bearers of the secret with that digest into this stream's session. */
   invite: [13, record({ request, digest: hash, uses: varint, rights: u8 })],
   /**
    * A piece of a segment to store: a snapshot, or entries of the log from `from` on, which bring
@@ -240,7 +235,6 @@ export const toHub = message({
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })
-/** From a member to the hub. */
 export type ToHub = ValueOf<typeof toHub>
 
 /**
@@ -249,15 +243,14 @@ export type ToHub = ValueOf<typeof toHub>
  */
 const opened = record({ inc: varint, time: varint, sheets: varint, imported: flag })
 
-/** From the hub to a member. */
 export const fromHub = message({
   /**
-   * What the hub speaks, whatever the other does; `boot` differs after each start of the hub. Read
-   * by builds of all versions.
+   * The hub's versions, whatever the member speaks; `boot` differs after each start of the hub.
+   * Builds of all versions read it.
    */
   welcome: [1, record({ version: varint, boot: u32 })],
   entry: [2, record({ request, entry })],
-  /** `next` goes on with the list, and is empty at its end. */
+  /** `next` is the cursor of the next page; empty at the end. */
   last: [3, record({ request, next: cursor })],
   /** `opened`: a stored room is opened, and its segments follow. */
   added: [4, record({ request, created: flag, entry, leader, admission, opened: maybe(opened) })],
@@ -270,11 +263,11 @@ export const fromHub = message({
   areYouAlive: [8, record({ session, nonce: u32, heard: u32 })],
   pong: [11, record({ count: varint })],
   refused: [12, record({ request, why: text(REASON_MAX) })],
-  /** To the primary: its backup asks for its role. Who leads in that epoch answers `alive`. */
+  /** To the primary: its backup asks for its role. The leader of that epoch answers `alive`. */
   challenge: [13, record({ session, epoch: varint, nonce: u32 })],
-  /** To who asked for a takeover: the primary lives, and the register stays as it is. */
+  /** To the member that asked for a takeover: the primary lives, and the register stays. */
   alive: [14, record({ request, session })],
-  /** The answer to `invite`, once it is on disk; `why` not, or empty. */
+  /** The answer to `invite`, once it is on disk; `why` is empty unless it was refused. */
   invited: [16, record({ request, why: text(REASON_MAX) })],
   /** The disk has the segment `number`, and so the log up to `index`; else the reason in `why`. */
   kept: [17, record({ session, number: varint, index: varint, acks, why: text(REASON_MAX) })],
@@ -285,10 +278,9 @@ export const fromHub = message({
   stored: [19, record({ session, sheets: varint })],
   /** A piece of a segment, to a member that opens a room or recovers its session. */
   sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
-  /** Behind `welcome`, to who speaks this version: the key by which the hub signs. */
+  /** Behind `welcome`, to members of this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })
-/** From the hub to a member. */
 export type FromHub = ValueOf<typeof fromHub>
 
 /** Longest time that a room is stored after its last member, in minutes: a year. */

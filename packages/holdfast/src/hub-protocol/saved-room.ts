@@ -30,7 +30,6 @@ export const SAVED_MAX: number = 4 * 1024 * 1024
 export const MARK = 'HOLDFAST ROOM'
 /** The version that this build writes and reads. */
 export const SAVED_VERSION = 1
-/** The same as a range. */
 export const SAVED_VERSIONS: Versions = only(SAVED_VERSION)
 
 const HEAD_BYTES = MARK.length + 1 + DIGEST_BYTES
@@ -86,11 +85,7 @@ export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
   return (isWhole && decode(savedLayout, body)) || { why: 'is damaged' }
 }
 
-/**
- * The room in a file, as an option of that name.
- *
- * @throws HoldfastError `bad-value`
- */
+/** The room in a file, as an option of that name. @throws HoldfastError `bad-value` */
 export function savedIn(name: string, from: unknown): Saved {
   if (!(from instanceof Uint8Array)) {
     throw badValue(`${name} is what session.export gave, a Uint8Array: ${shownValue(from)}`)

@@ -13,7 +13,6 @@ export const TICKET_ID_MAX = 64
 export const ENTRANTS_MAX = 1_024
 /** Prefix of an invitation, where a ticket is expected. */
 export const INVITATION = 'invite.'
-/** Bytes of its secret. */
 export const SECRET_BYTES = 32
 /** Most players that one invitation admits. */
 export const INVITED_MAX = 256
@@ -25,7 +24,6 @@ export interface Claims {
   room: string | null
   /** The key of the only player that it admits; null for any bearer. */
   key: Uint8Array | null
-  /** See RIGHTS. */
   rights: number
   /** Unique id of the ticket. */
   id: string
@@ -33,9 +31,7 @@ export interface Claims {
   uses: number
 }
 
-/** Layout of an Entrant. */
 export const entrant = record({
-  /** Of the ticket. */
   id: text(TICKET_ID_MAX),
   key: fixed(KEY_BYTES),
   rights: u8,

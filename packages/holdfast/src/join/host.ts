@@ -7,7 +7,6 @@ import type { MemberLoop } from '../runtime/member-loop.ts'
 import type { Host, OperationRequest } from '../kind/kind.ts'
 import type { Roster } from './roster.ts'
 
-/** State that all hosts of one session share. */
 export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' | 'emit'> {
   readonly roster: Roster
   readonly operations: PendingOperations
@@ -16,7 +15,6 @@ export interface Shared extends Pick<Host, 'reports' | 'options' | 'companions' 
   isOver: () => boolean
 }
 
-/** The host of the kind with that channel. */
 export function hostOf(shared: Shared, channel: number): Host {
   const { roster, operations, memberLoop, isOver } = shared
   return {
@@ -86,7 +84,6 @@ export class PendingOperations {
     }
   }
 
-  /** Settles an operation. */
   onOutcome(seq: number, outcome: Uint8Array): void {
     const request = this.#waiting.get(seq)
     this.#waiting.delete(seq)
@@ -102,7 +99,6 @@ export class PendingOperations {
     }
   }
 
-  /** The session is over. */
   end(why: string): void {
     this.forget(this.#waiting.keys(), why)
   }

@@ -34,7 +34,6 @@ interface Waiting {
   readonly resolve: (outcome: InviteOutcome) => void
 }
 
-/** The pending invitations. */
 export class Invites {
   readonly #waiting = new Map<number, Waiting>()
   #last: Promise<unknown> = Promise.resolve()
@@ -90,7 +89,6 @@ export class Invites {
     this.#attached()
   }
 
-  /** The session is over. */
   end(why: string): void {
     this.lose(why)
     this.#attached()

@@ -259,7 +259,6 @@ function termsOfRate({ operationsPerSecond: most }: JoinOptions): string[] {
   return [`operations=${checkCount('operationsPerSecond', most, 1, OPERATIONS_PER_SECOND_MAX)}`]
 }
 
-// The settings for entry, room lists and moderation.
 function termsOfEntry(options: JoinOptions): string[] {
   const { entry = 'open', listed = true, expellers = 'founder', watchersMax } = options
   checkWord('entry', entry, ['open', 'invite'])
@@ -411,11 +410,7 @@ export function hubUrls(server: string | readonly string[] | null): string[] {
   throw badValue(`server names an address twice: ${twice}`)
 }
 
-/**
- * The URL of the hub's stream for an address, as `JoinOptions.server` describes.
- *
- * @throws HoldfastError code `bad-value`
- */
+/** The hub's URL for an address; see `JoinOptions.server`. @throws HoldfastError `bad-value` */
 export function hubUrl(server: string | null): string {
   if (server === null) {
     throw new HoldfastError('bad-value', 'no server: give `server`, such as ws://127.0.0.1:8700')

@@ -51,11 +51,7 @@ interface Kept {
   readonly carried: Uint8Array | null
 }
 
-/**
- * The session's terms for these options, and the key that seals the stored room.
- *
- * @throws HoldfastError `bad-value`
- */
+/** The session's terms, and the key that seals the room. @throws HoldfastError `bad-value` */
 export function keepingOf(
   given: unknown,
   { hides, carried }: Kept,
@@ -78,7 +74,6 @@ function keyOf(text: unknown): Uint8Array {
   throw badValue(`keepRoom.key is ${2 * KEY_BYTES} hexadecimal digits: ${shown(text)}`)
 }
 
-/** The error of a room that is not kept, as the session reports it. */
 export function notKept(why: string): HoldfastError {
   return new HoldfastError('store', `this room cannot be stored now: ${why}`)
 }

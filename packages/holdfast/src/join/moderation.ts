@@ -48,18 +48,15 @@ export interface Ballot {
   readonly needed: number
 }
 
-/** Whether this member may kick and ban. */
 export function mayExpelIn({ inc, view }: Roster, terms: string): boolean {
   const row = view.members.find((member) => member.inc === inc)
   return row !== undefined && mayExpel(terms, row)
 }
 
-/** The banned players. */
 export function bannedIn({ view }: Roster): readonly Banned[] {
   return view.banned.map(({ player, name, why }) => ({ player, name: named(name), why }))
 }
 
-/** The votes in progress. */
 export function ballotsIn(roster: Roster): readonly Ballot[] {
   const { votes } = roster.view
   return [...new Set(votes.map(({ against }) => against))].map((player) => {
@@ -95,7 +92,6 @@ function outcomeOf(bytes: Uint8Array): ConductOutcome {
   return refused('refused', outcome?.why ?? 'the primary does not know this request')
 }
 
-/** The number of a player. @throws HoldfastError code `bad-value` */
 export function playerOf(target: PlayerTarget): number {
   const player = typeof target === 'number' ? target : target?.player
   if (Number.isInteger(player) && player > 0) return player

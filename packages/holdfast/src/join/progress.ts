@@ -67,12 +67,7 @@ export class InitialLoad {
 // Interval of checks for changes.
 const LOOK_MS: Millis = 250
 
-/**
- * Reports the progress at once, and whenever anything but the time changes.
- *
- * @param late  when `join` stops waiting
- * @returns a function that ends the reports
- */
+/** Reports the progress at once and at each change. @param late  when `join` stops waiting */
 export function reportProgress(
   memberLoop: MemberLoop,
   reports: Reports,

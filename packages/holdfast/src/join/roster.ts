@@ -6,7 +6,6 @@ import type { View } from '../session/messages.ts'
 import { NO_VIEW } from '../session/state.ts'
 import type { MemberInfo } from '../kind/kind.ts'
 
-/** What a new view changed. */
 export interface RosterChange {
   readonly came: readonly MemberInfo[]
   readonly left: readonly MemberInfo[]
@@ -14,9 +13,7 @@ export interface RosterChange {
   readonly changed: boolean
 }
 
-/** The current members. */
 export class Roster {
-  /** This member. */
   inc: PeerId = 0
   player = 0
   /** Members that the hub cannot reach. */
@@ -38,12 +35,10 @@ export class Roster {
     throw new HoldfastError('watching', `cannot ${verb}: this member only watches`)
   }
 
-  /** A current member, or null. */
   find(inc: PeerId): MemberInfo | null {
     return this.members.find((info) => info.inc === inc) ?? null
   }
 
-  /** The current member of a player, or null. */
   findPlayer(player: number): MemberInfo | null {
     return this.members.find((info) => info.player === player) ?? null
   }

@@ -26,11 +26,7 @@ export class Exports {
   #tries = 0
   #alarm: Alarm | null = null
 
-  /**
-   * Exports the current room as the bytes of a file.
-   *
-   * @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`, `timeout`, `store`
-   */
+  /** @throws HoldfastError `left`, `not-ready`, `forbidden`, `full`, `timeout`, `store` */
   async make(memberLoop: MemberLoop | null): Promise<Uint8Array> {
     if (!memberLoop) throw refused('left', 'the session was left')
     if (memberLoop.do((_now, run) => holds(run))) {
@@ -64,7 +60,6 @@ export class Exports {
     for (const waiting of this.#end()) waiting.resolve(bytes)
   }
 
-  /** The session is over. */
   end(why: string): void {
     this.#fail('left', why)
   }
@@ -83,11 +78,7 @@ function refused(code: ErrorCode, why: string): HoldfastError {
   return new HoldfastError(code, `cannot export: ${why}`)
 }
 
-/**
- * The exported room that `join` was given; null for none.
- *
- * @throws HoldfastError `bad-value`
- */
+/** The room that `join` was given; null for none. @throws HoldfastError `bad-value` */
 export function savedOf(from: unknown, game: string): Saved | null {
   if (from === undefined) return null
   const saved = savedIn('from', from)

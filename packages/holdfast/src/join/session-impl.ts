@@ -68,7 +68,6 @@ export class Absence {
   #same = true
   #lost = 0
 
-  /** The member was last connected at that time. */
   begin(since: Millis): void {
     this.#since = since
   }
@@ -95,7 +94,6 @@ const LEAVE_MS: Millis = 3_000
 export interface InternalSession extends Session {
   /** The state of the member; null once the session was left. */
   readonly member: MemberLoop['member'] | null
-  /** Handles an event of the member. */
   onEvent(event: MemberEvent): void
   /** Hands over, because the system is about to suspend this process. */
   freeze(): void
@@ -120,7 +118,6 @@ const ACTIONS = 'act takes an action, as action() makes it'
 const PROCEDURES = 'a procedure is made by procedure()'
 const PARTS = 'a part of its own is made by slots() or definePart()'
 
-/** The implementation of a session. */
 export class SessionImpl implements InternalSession {
   readonly #events: Listeners<SessionEvents>
   readonly #reports: Reports
@@ -157,13 +154,11 @@ export class SessionImpl implements InternalSession {
       this.#ended('this process was killed')
     },
   }
-  /** How much of the room has arrived. */
   readonly initialLoad = new InitialLoad(() => this.#faceOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
 
-  /** @param options  the options of `join` */
   constructor(
     { kinds }: Definitions,
     events: Listeners<SessionEvents>,
@@ -193,7 +188,6 @@ export class SessionImpl implements InternalSession {
     }
   }
 
-  /** The parts of the member, for the member loop. */
   get parts(): MemberLoopOptions['parts'] {
     return [...this.#kinds.values()].map(({ part, state }) => ({ part, state }))
   }
@@ -202,7 +196,6 @@ export class SessionImpl implements InternalSession {
     return this.initialLoad.complete
   }
 
-  /** Binds the session to its member. */
   bind(memberLoop: MemberLoop): void {
     this.#memberLoop = memberLoop
     for (const face of this.#faces.values()) face.begin?.((count) => memberLoop.loop.random(count))

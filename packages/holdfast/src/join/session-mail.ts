@@ -135,7 +135,6 @@ function open(desk: Desk, { stream, text }: Word, by: MemberInfo): boolean {
   return true
 }
 
-/** One end of a stream. */
 class End implements Stream {
   readonly dialled: boolean
   to: MemberInfo | null = null
@@ -175,7 +174,6 @@ class End implements Stream {
     this.hangUp(`no Node member of the session offers the mailbox "${peer}"`)
   }
 
-  /** Makes this an end of a stream with that member. */
   join(member: MemberInfo): void {
     this.to = member
     this.#desk.ends.set(`${member.inc} ${this.#stream}`, this)

@@ -47,7 +47,6 @@ export interface SimulateOptions {
   readonly catchUp?: Millis
 }
 
-/** The session as a simulation sees it. */
 export interface SimulationHost {
   /** Null once the session is over. */
   memberLoop(): MemberLoop | null
@@ -56,7 +55,6 @@ export interface SimulationHost {
   report: Report
 }
 
-/** One simulation of this member. */
 export class Simulation {
   readonly #host: SimulationHost
   readonly #step: (step: SimulationStep) => void
@@ -87,7 +85,6 @@ export class Simulation {
     this.#most = Math.max(1, Math.floor(catchUp / this.#ms))
   }
 
-  /** Ends the simulation. */
   readonly stop: Stop = stopping(() => {
     this.#isOver = true
     this.#alarm?.cancel()

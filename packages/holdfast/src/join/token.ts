@@ -42,12 +42,7 @@ function parsePoint(text: string): Token['point'] {
   return mark && { epoch, index, sheets, mark }
 }
 
-/**
- * Parses a token. A seed of another length is of an older version, whose sessions are gone: null,
- * as for a new player.
- *
- * @throws HoldfastError code `bad-value`
- */
+/** Null for a seed of an older version, whose sessions are gone. @throws HoldfastError */
 export function parseToken(text: string): Token | null {
   const found = SHAPE.exec(text)?.groups
   if (!found) {

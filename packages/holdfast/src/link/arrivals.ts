@@ -33,7 +33,6 @@ export interface Arrivals {
 
 const NO_BYTES = new Uint8Array(0)
 
-/** An empty list of arrivals. */
 export function createArrivals(): Arrivals {
   const arrivals: Arrivals = {
     list: [],
@@ -43,7 +42,6 @@ export function createArrivals(): Arrivals {
   return arrivals
 }
 
-/** Notes one arrival. */
 export function note(
   arrivals: Arrivals,
   what: Arrival['what'],

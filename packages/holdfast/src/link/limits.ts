@@ -59,7 +59,6 @@ export interface Limits {
   readonly first: number
 }
 
-/** The limits of every real link. */
 export const LIMITS: Limits = {
   modulus: SEQUENCE_MODULUS,
   window: 128,

@@ -3,7 +3,7 @@
  *
  * Every packet is numbered and acked as a whole (B24) and never sent twice; a new packet carries
  * the contents of a lost one. Packets carry one reliable ordered stream each way, and unreliable
- * cursor pulled from the layer above as a packet is built, so that the newest state always leaves.
+ * frames pulled from the layer above as a packet is built, so that the newest state always leaves.
  * Links of different pairs of peers have no common order (B12).
  *
  * The owner calls `receive` for each datagram, handles its arrivals and then calls `answer`;
@@ -62,7 +62,6 @@ import { accept, standing, enter, noteRun, slotOf } from './window.ts'
 import { unwrap, wrap } from '../wire/sequence.ts'
 import { createWriter, type ByteWriter } from '../wire/bytes.ts'
 
-/** The rules of every real link. */
 export const RULES: LinkRules = rulesOf<LinkRules>({
   hasNumber,
   refuses: (tooFar) => tooFar,
@@ -79,7 +78,6 @@ const CLOSE_COPIES = 3
 // The first probe sends one packet, later ones two.
 const PROBE_PACKETS = 2
 
-/** Options of a link. */
 export interface LinkOptions {
   /** Longest time between packets we send; default KEEPALIVE. */
   keepaliveMs?: Millis
@@ -130,7 +128,6 @@ function startWaiting(link: Link, now: Millis): void {
   if (!hasWaiting(link)) link.waitsSince = now
 }
 
-/** Sets the longest time between packets we send. @throws HoldfastError code `bad-value` */
 export function setKeepalive(link: Link, keepaliveMs: Millis): void {
   checkKeepalive(keepaliveMs)
   link.keepaliveMs = keepaliveMs
@@ -415,11 +412,7 @@ const ACK_DELAY_TOLD: Millis = 0.125
 const buffers: ByteWriter[] = []
 let borrowed = 0
 
-/**
- * Builds and emits one packet.
- *
- * @returns whether one left; `data` with nothing to send also clears `writeScheduled`
- */
+/** @returns whether a packet left; `data` without content also clears `writeScheduled` */
 export function build(link: Link, now: Millis, sink: LinkSink, purpose: Purpose): boolean {
   const writer = (buffers[borrowed] ??= createWriter(2048))
   borrowed += 1

@@ -30,7 +30,6 @@ export const LAST = 2
 /** Stages of a piece. */
 export const PIECE = { unsent: 0, flying: 1, again: 2, arrived: 3 } as const
 
-/** One queued piece. */
 export interface Piece {
   bytes: Uint8Array
   /** FIRST, LAST, both or neither. */
@@ -43,14 +42,12 @@ export interface Piece {
   at: Millis
 }
 
-/** Nothing queued. */
 export function createOutgoing() {
   return {
     /** Oldest piece not known to have arrived. Pieces are numbered from 1. */
     base: 1,
     /** First piece never sent. */
     unsent: 1,
-    /** Number of the next piece. */
     next: 1,
     /** Ring of the pieces from base to next; its length is a power of two. */
     ring: [null, null] as (Piece | null)[],
@@ -64,10 +61,8 @@ export function createOutgoing() {
   }
 }
 
-/** The sending side. */
 export type Outgoing = ReturnType<typeof createOutgoing>
 
-/** Nothing received. */
 export function createIncoming() {
   return {
     /** Next piece in order. */
@@ -81,15 +76,9 @@ export function createIncoming() {
   }
 }
 
-/** The receiving side. */
 export type Incoming = ReturnType<typeof createIncoming>
 
-/**
- * Queues a copy of a message.
- *
- * @returns its number: that of its last piece
- * @throws HoldfastError code `bad-value` above MESSAGE_MAX, `overloaded` when the queue is full
- */
+/** @returns the number of its last piece @throws HoldfastError `bad-value`, `overloaded` */
 export function queue(outgoing: Outgoing, now: Millis, bytes: Uint8Array): number {
   if (bytes.length > MESSAGE_MAX) {
     const limit = `${MESSAGE_MAX} bytes`
@@ -161,7 +150,6 @@ export function given(outgoing: Outgoing, id: number, sequence: number): void {
   if (piece?.packet === sequence) sendAgain(outgoing, id)
 }
 
-/** Marks the piece for a resend if it is in flight. */
 export function sendAgain(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece?.stage !== PIECE.flying) return
@@ -169,7 +157,6 @@ export function sendAgain(outgoing: Outgoing, id: number): void {
   outgoing.againFrom = Math.min(outgoing.againFrom, id)
 }
 
-/** Notes that a packet with the piece arrived. */
 export function arrivedPiece(outgoing: Outgoing, id: number): void {
   const piece = pieceAt(outgoing, id)
   if (piece !== null) piece.stage = PIECE.arrived
@@ -195,13 +182,7 @@ export function settle(outgoing: Outgoing, now: Millis): boolean {
   }
 }
 
-/**
- * Takes one piece of an accepted packet.
- *
- * @param bytes  kept by the arrivals only
- * @param arrivals  gets each complete message
- * @returns false if the peer broke the rules: a message without a beginning or an end, or too long
- */
+/** @returns false if the peer broke the rules: a message lacks an end, or is too long */
 export function take(
   incoming: Incoming,
   id: number,

@@ -44,7 +44,6 @@ export interface LinkRules {
   take(link: Link, id: number, flags: number, bytes: Uint8Array, arrivals: Arrivals): boolean
 }
 
-/** The state of a fresh link. */
 export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, rules: LinkRules) {
   return {
     limits,
@@ -52,7 +51,6 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     keepaliveMs,
     /** When the last well-formed packet arrived; at first when the link was created. */
     lastReceived: now,
-    /** When a packet last left. */
     lastSent: now,
     /** The reason of the close, ours or the peer's; null while it is open. */
     closed: null as number | null,
@@ -82,7 +80,6 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
   }
 }
 
-/** A link to one peer over lossy datagrams. Plain data apart from its rules. */
 export type Link = ReturnType<typeof createState>
 
 /** Counters for metrics and tests, of packets unless noted otherwise. */

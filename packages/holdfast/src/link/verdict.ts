@@ -22,13 +22,7 @@ export function ackedBy(link: Link, header: Header): number | null {
   return acked < sent.next ? acked : null
 }
 
-/**
- * Takes the acks of one header.
- *
- * @param acked  the result of `ackedBy`
- * @param held  how long the peer delayed the newest ack
- * @param arrivals  gets the acked packets and deliveries
- */
+/** @param acked  from `ackedBy` @param held  how long the peer delayed the newest ack */
 export function takeAcks(
   link: Link,
   now: Millis,

@@ -16,7 +16,6 @@ export const RUNS_MAX = 4
 /** Fates of a packet, for `Sent.fate`. */
 export const FATE = { none: 0, flying: 1, acked: 2, lost: 3, bare: 4 } as const
 
-/** Nothing sent yet. */
 export function createSent({ memory, first }: Limits) {
   return {
     /** Sequence of the next packet, a plain number. */
@@ -43,7 +42,6 @@ export function createSent({ memory, first }: Limits) {
 /** Packets sent. The arrays are rings, a packet's slot is its sequence modulo their length. */
 export type Sent = ReturnType<typeof createSent>
 
-/** Nothing received yet. */
 export function createReceived({ memory, first }: Limits) {
   return {
     /** Newest packet accepted; one before the first if none was. */
@@ -55,10 +53,8 @@ export function createReceived({ memory, first }: Limits) {
   }
 }
 
-/** Packets received. */
 export type Received = ReturnType<typeof createReceived>
 
-/** The packet's slot in the ring. */
 export function slotOf(sent: Sent, sequence: number): number {
   return sequence % sent.fate.length
 }

@@ -146,12 +146,10 @@ function takeFrame(run: Runtime, from: PeerId, channel: number, bytes: Uint8Arra
   mount.part.read(mount.state, run.now, from, bytes, partOut(run, channel))
 }
 
-/** A message of the session, as bytes. */
 export function frameSession(message: PeerMessage): Uint8Array {
   return framePart(SESSION_CHANNEL, encode(peerLayout, message))
 }
 
-/** A message of a part, as bytes. */
 export function framePart(channel: number, bytes: Uint8Array): Uint8Array {
   const framed = new Uint8Array(bytes.length + 1)
   framed[0] = channel
@@ -211,7 +209,6 @@ export function guarded<Result>(
   }
 }
 
-/** Has curves compute for a job. */
 export function compute({ member, ports }: Runtime, job: CurveJob, question: CurveQuestion): void {
   const { curves } = member
   const number = curves.next++
@@ -219,7 +216,6 @@ export function compute({ member, ports }: Runtime, job: CurveJob, question: Cur
   ports.compute(number, question)
 }
 
-/** Removes and returns the job of that number; null if there is none. */
 export function takeJob({ member }: Runtime, number: number): CurveJob | null {
   const { jobs } = member.curves
   const job = jobs.get(number) ?? null
@@ -245,7 +241,6 @@ export function noteDeadline(run: Runtime, peer: Peer): void {
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 
-/** Sends what was written since the last flush. */
 export function flush(run: Runtime): void {
   const { member } = run
   for (const inc of member.touched) {
@@ -267,7 +262,6 @@ export function scheduleWrite(run: Runtime, to: PeerId): void {
 
 const sinks = new WeakMap<Peer, LinkSink>()
 
-/** The sink of a peer's link. */
 export function sinkOf(run: Runtime, peer: Peer): LinkSink {
   let sink = sinks.get(peer)
   if (!sink) {

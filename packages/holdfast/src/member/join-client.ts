@@ -84,7 +84,6 @@ const HEARD_MS: Millis = 1_000
 /** How long all addresses are tried for the hub of our session; then another hub will do. */
 export const FOREIGN_MS: Millis = 60_000
 
-/** The stream to the hub is open. */
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
@@ -93,7 +92,6 @@ export function hubOpened(run: Runtime): void {
   askNext(run)
 }
 
-/** The stream to the hub is gone. */
 export function hubClosed(run: Runtime): void {
   const { member } = run
   const was = member.hub
@@ -110,7 +108,6 @@ export function hubClosed(run: Runtime): void {
     run.ports.emit({ kind: 'hub', up: false })
 }
 
-/** The hub sent a message. */
 export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   const { member } = run
   const message = decode(fromHub, bytes)
@@ -210,7 +207,6 @@ function makeKey(run: Runtime): void {
   compute(run, { kind: 'key', of: linkKey }, { kind: 'agree', pairs })
 }
 
-/** Our link key is made: continues the join. */
 export function onLinkKey(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
   const [point] = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
   if (!point) return
@@ -502,7 +498,6 @@ export function wake(run: Runtime): void {
   if (now >= member.askAt && member.hub === 'open') askNext(run)
 }
 
-/** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
   if (member.phase === 'out') return Infinity
@@ -543,11 +538,7 @@ export function onJoinSigned(
   seal.ask(member.seal!, now, asked)
 }
 
-/**
- * The primary's answer in the current datagram.
- *
- * @returns the answer, and how many arrivals it took; null if there was none
- */
+/** The primary's answer in the datagram, and how many arrivals it took; null for none. */
 export function takeAnswer({ arrivals }: Runtime): { blob: Uint8Array; count: number } | null {
   for (let at = 0; at < arrivals.count; at++) {
     const { what, bytes } = arrivals.list[at]!
@@ -571,7 +562,6 @@ export function leaveJoinLink(run: Runtime): void {
   member.joinPeer = null
 }
 
-/** Closes the link of a join with a reason. */
 export function closeJoinLink(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   leaveJoinLink(run)
@@ -643,17 +633,14 @@ function whyOutside({ member }: Runtime): string {
   return `the hub is there, but nobody that may serve ${where} (${cause}) came`
 }
 
-/** Sends a message to the hub. */
 export function sendToHub(run: Runtime, message: ToHub): void {
   run.ports.hub(encode(toHub, message))
 }
 
-/** The first message on a stream. */
 export function helloMessage(): ToHub {
   return { kind: 'hello', version: encodeVersions(HUB_VERSIONS) }
 }
 
-/** Attaches a stream to our member. */
 export function attachMessage({ member: { session: own } }: Runtime): ToHub {
   return {
     kind: 'attach',
@@ -687,7 +674,6 @@ export function requestSession(run: Runtime): void {
   })
 }
 
-/** Asks the primary to let us in. */
 export function requestJoin(run: Runtime): void {
   const { member } = run
   const { options, session: own } = member
@@ -716,7 +702,6 @@ export function hashOf(secret: Uint8Array): Uint8Array {
 /** The hub, a room to be opened or found, its server, or the state of the room. */
 export type WaitingFor = 'hub' | 'room' | 'server' | 'state'
 
-/** What a join waits for. */
 export interface Waiting {
   readonly waitingFor: WaitingFor
   /** Why that takes long, as a sentence; empty if unknown. */
@@ -725,7 +710,6 @@ export interface Waiting {
   readonly until: Millis
 }
 
-/** What the join waits for now. */
 export function waitingOf(run: Runtime): Waiting {
   const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
   const until = giveUpTime(run)

@@ -113,7 +113,6 @@ function forged(run: Runtime, pending: PendingJoin): void {
   drop(run, pending)
 }
 
-/** The signature of a JOIN is checked. */
 export function onSignatureChecked(
   run: Runtime,
   job: CurveJob & { kind: 'verify' },
@@ -130,7 +129,6 @@ export function onSignatureChecked(
   compute(run, { kind: 'admission', of: pending, join: claim }, question)
 }
 
-/** The hub's signature over the rights in a JOIN is checked. */
 export function onAdmissionChecked(
   run: Runtime,
   { of: pending, join: claim }: CurveJob & { kind: 'admission' },
@@ -184,7 +182,6 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
   peers.identify(run, peer, answered.inc)
 }
 
-/** Drops a pending join and its link. */
 export function drop(run: Runtime, { peer }: PendingJoin): void {
   run.member.pendingJoins.delete(peer.key!)
   peers.hangUp(run, peer)

@@ -3,8 +3,6 @@
  *
  * A member asks its primary and the backup for a link, and in a mesh every other member, at every
  * address that it can reach. A peer answers only members of its view; others wait, or are denied.
- *
- * Packets are sealed end to end between members; the link key identifies a peer (`link-keys.ts`).
  */
 
 import * as link from '../link/link.ts'
@@ -43,7 +41,6 @@ export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   if (packet) receivePacket(run, packet, from)
 }
 
-/** The sink of sealing. */
 export function createSeals(run: Runtime): SealSink {
   return {
     datagram: run.ports.datagram,
@@ -57,7 +54,6 @@ export function createSeals(run: Runtime): SealSink {
   }
 }
 
-/** The curves have computed a job of a handshake. */
 export function onAgreed(
   run: Runtime,
   job: CurveJob & { kind: 'seal' },
@@ -234,7 +230,6 @@ function setHeartbeat(run: Runtime, peer: Peer): void {
   dispatch.noteDeadline(run, peer)
 }
 
-/** Does what is due on all links. */
 export function wake(run: Runtime): void {
   const { member } = run
   if (member.seal && seal.deadline(member.seal) <= run.now) {
@@ -268,7 +263,6 @@ function askForLink(run: Runtime, peer: Peer): void {
   peer.askAt = peers.requestLink(run, peer) ? Infinity : run.now + REFUSED_MS
 }
 
-/** Reports to the session a peer's round trip and backlog. */
 export function measure(run: Runtime, inc: PeerId): void {
   const own = run.member.peers.get(inc)?.link
   if (!own) return
@@ -301,12 +295,7 @@ function isPrimarySilent(run: Runtime, peer: Peer): boolean {
   return run.now - since > LOST_MS
 }
 
-/**
- * Queues a reliable message. Without an open link it is lost; a new link begins with the full
- * state.
- *
- * @returns its number on the link; 0 if nothing was queued
- */
+/** Queues a reliable message; without a link it is lost. @returns its number on the link, or 0 */
 export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
   const peer = run.member.peers.get(to)
   if (!peer?.link) return 0
@@ -320,7 +309,6 @@ export function send(run: Runtime, to: PeerId, message: Uint8Array): number {
   }
 }
 
-/** Closes one link, and tells the peer why. */
 export function close(run: Runtime, peer: Peer, reason: number): void {
   if (peer.link) link.close(peer.link, run.now, reason, dispatch.sinkOf(run, peer))
   peers.forget(run, peer)
@@ -331,7 +319,6 @@ export function close(run: Runtime, peer: Peer, reason: number): void {
 /** After this time a primary that does not know session time takes its best estimate. */
 export const TIME_UNKNOWN_MS: Millis = 2_000
 
-/** Steers the clock by the offset to the primary that its link has measured. */
 export function steerClock(run: Runtime): void {
   const { member, now } = run
   const { set } = member.clock

@@ -91,7 +91,6 @@ const GONE = 'the server and its backup are gone: what they held is lost'
 // Most messages to ourselves that one call may cause; more means an endless loop, which is a bug.
 const LOOPBACK_MAX = 100_000
 
-/** Wires a member to its outside. */
 export function wire(member: Member, ports: MemberPorts): Runtime {
   let turn: Turn | null = null
   const run: Runtime = {
@@ -297,21 +296,18 @@ export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Ar
   end(run)
 }
 
-/** The system reports that no socket listens at an address any more. */
 export function refused(run: Runtime, now: Millis, address: string): void {
   begin(run, now)
   guard(run, 'a refusal of the system', () => peers.refused(run, address))
   end(run)
 }
 
-/** The stream to the hub opened. */
 export function hubOpened(run: Runtime, now: Millis): void {
   begin(run, now)
   guard(run, 'the stream to the hub', () => joinClient.hubOpened(run))
   end(run)
 }
 
-/** The stream to the hub closed, or failed to open. */
 export function hubClosed(run: Runtime, now: Millis): void {
   begin(run, now)
   guard(run, 'the stream to the hub', () => joinClient.hubClosed(run))
@@ -325,7 +321,6 @@ export function hubMet(run: Runtime, now: Millis, met: Met): void {
   end(run)
 }
 
-/** A job that `compute` gave to the curves is done. */
 export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
   begin(run, now)
   guard(run, 'an answer of curves', () => {
@@ -352,7 +347,6 @@ function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
   }
 }
 
-/** The hub sent a message. */
 export function hubMessage(run: Runtime, now: Millis, bytes: Uint8Array): void {
   begin(run, now)
   guard(run, 'a message of the hub', () => joinClient.receiveHub(run, bytes))
@@ -381,11 +375,7 @@ export function handOver(run: Runtime, now: Millis, atOnce: boolean): boolean {
   return begun
 }
 
-/**
- * Registers an invitation at the hub; the event `invited` brings the answer.
- *
- * @returns the number of the request; 0 if we are not attached to the hub
- */
+/** The event `invited` brings the answer. @returns the request's number; 0 while not attached */
 export function invite(
   run: Runtime,
   now: Millis,
@@ -460,7 +450,6 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   end(run)
 }
 
-/** When `wake` is due. */
 export function deadline(run: Runtime): Millis {
   const { member } = run
   const due = Math.min(
@@ -479,7 +468,6 @@ export function sessionTime(run: Runtime, now: Millis): Millis {
   return clock.timeAt(run.member.clock, now)
 }
 
-/** The room as a file, or why there is none here. */
 export function save(run: Runtime, now: Millis): Uint8Array | Unsaved {
   begin(run, now)
   return roomExport.fileOf(run, knownTime(run))

@@ -28,7 +28,6 @@ export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   return peer
 }
 
-/** A peer without a number. */
 export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean): Peer {
   return {
     inc: 0,
@@ -71,7 +70,6 @@ export function shiftOf({ member, now }: Runtime): Millis {
   return member.clock.set ? clock.timeAt(member.clock, now) - now : NaN
 }
 
-/** Notifies parts and session of a new link. */
 export function notifyLinked(run: Runtime, peer: Peer): void {
   notifyParts(run, peer)
   session.onLinked(run.turn, peer.inc, isRelayed(peer.path))
@@ -107,7 +105,6 @@ export function unlink(run: Runtime, peer: Peer): void {
   for (const { part, state } of member.mounts) part.unlinked?.(state, now, peer.inc)
 }
 
-/** The peer of a link key, or null. */
 export function find({ member }: Runtime, key: PeerKey): Peer | null {
   const known = member.peers.get(member.keys.get(key) ?? 0)
   if (known) return known
@@ -124,7 +121,6 @@ export function all({ member }: Runtime): Peer[] {
 
 // Link keys and the seal. Only the view assigns keys to members.
 
-/** Creates the seal for a session with our link key. */
 export function createSeal({ member, ports, now, seals: out }: Runtime, session: string): void {
   const { linkKey, entropy } = member
   if (member.sealed === session) return
@@ -136,13 +132,11 @@ export function createSeal({ member, ports, now, seals: out }: Runtime, session:
   member.sealed = session
 }
 
-/** Sets our number and the version of our view for new handshakes. */
 export function updateSeal({ member }: Runtime): void {
   const { me, client } = member.session
   seal.become(member.seal!, me, client.view.mv)
 }
 
-/** Binds the key of a linked peer to a member. */
 export function bindKey({ member }: Runtime, { key }: Peer, inc: PeerId): void {
   member.keys.set(key!, inc)
   seal.know(member.seal!, key!, inc)
@@ -199,7 +193,6 @@ export function probeAddress(run: Runtime, { key }: Peer, path: string): void {
   if (own && key) seal.probe(own, run.now, key, path)
 }
 
-/** Ends the keys of a link. */
 export function hangUp({ member }: Runtime, { key }: Peer): void {
   if (member.seal && key) seal.hangUp(member.seal, key)
 }
@@ -269,7 +262,6 @@ function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck)
   }
 }
 
-/** Continues a running check. */
 export function checkReachability(run: Runtime, peer: Peer, word: ReachabilityCheck): void {
   const next = stepCheck(word, run.now)
   if (next === 'ask') dispatch.probe(run, peer)
@@ -324,7 +316,6 @@ export function beginCheck(now: Millis, address: string, rtt: Millis): Reachabil
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
-/** Decides what is to be done now. */
 export function stepCheck(doubt: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
   if (now >= doubt.until) {
     if (doubt.last) return 'believe'

@@ -69,7 +69,6 @@ function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
   }
 }
 
-/** Whether the whole room is here. */
 export function holds({ member: { session } }: Runtime): boolean {
   return serves(session) || session.server.role === 'backup'
 }

@@ -90,7 +90,6 @@ export function isSealed(terms: string): boolean {
   return terms.split(';').some((term) => term.startsWith('sealed='))
 }
 
-/** Seals a sheet. */
 export function seal(
   ciphers: Ciphers,
   key: Uint8Array,

@@ -24,7 +24,6 @@ export const SESSION_CHANNEL = 0
 /** Channel of the primary's answer to a process that is not a member yet. */
 export const JOIN_CHANNEL = 1
 
-/** The options with which a process joins. */
 export interface MemberOptions {
   game: string
   room: string
@@ -86,10 +85,8 @@ export interface Resume {
 /** Why a link is closed: its process leaves, or the link is not needed. */
 export const CLOSE = { leaving: 1, idle: 2 } as const
 
-/** How far a process has got into its session. */
 export type Phase = 'finding' | 'opening' | 'asking' | 'in' | 'out'
 
-/** One peer and the paths to it. */
 export interface Peer {
   /** 0 until it and this process are members. */
   inc: PeerId
@@ -117,7 +114,6 @@ export interface Peer {
   idleSince: Millis
 }
 
-/** A running check of one peer. */
 export interface ReachabilityCheck {
   address: string
   askAt: Millis
@@ -140,7 +136,6 @@ export interface PendingJoin {
   refused: boolean
   /** Its JOIN while it waits for the removal of its player's old row; else null. */
   waits: Join | null
-  /** Then it is dropped. */
   until: Millis
 }
 
@@ -155,7 +150,6 @@ export interface IncomingRoom {
   incoming: Incoming | null
 }
 
-/** A stored room that we open. */
 export interface Opening {
   readonly answer: FromHub & { kind: 'added' }
   readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
@@ -174,7 +168,6 @@ export interface Entropy {
   count: number
 }
 
-/** One part with its state. */
 export interface MountedPart {
   part: Part<unknown>
   state: unknown
@@ -189,7 +182,6 @@ export type CurveJob =
   | { kind: 'admission'; of: PendingJoin; join: Join }
   | { kind: 'grant'; of: Peer; view: View }
 
-/** All jobs for the curves, by number. */
 export interface CurveWork {
   jobs: Map<number, CurveJob>
   next: number
@@ -211,7 +203,6 @@ export interface LinkKey {
   point: Uint8Array | null
 }
 
-/** The whole state of a member. */
 export interface Member {
   options: MemberOptions
   phase: Phase
@@ -293,7 +284,6 @@ export interface Member {
   counters: MemberCounters
 }
 
-/** The counters of a member. */
 export interface MemberCounters {
   /** Datagrams and messages that no correct member could have sent. */
   malformed: number
@@ -324,7 +314,6 @@ export interface ReplacedRoom {
   why: string
 }
 
-/** Events for the runtime above. */
 export type MemberEvent =
   | SessionEvent
   /** `lost`: how many of our committed operations the recovered session lacks. */
@@ -354,18 +343,15 @@ export interface Export {
   at: Millis
 }
 
-/** Why there is no file of the room. */
 export interface Unsaved {
   code: 'forbidden' | 'not-ready' | 'full'
   why: string
 }
 
-/** What a member needs of its runtime. */
 export interface MemberPorts {
   ciphers: Ciphers
   /** Sends a datagram; valid only during the call. */
   datagram: (to: string, bytes: Uint8Array) => void
-  /** Whether some carrier of ours can send to that address. */
   reaches(address: string): boolean
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
@@ -381,13 +367,11 @@ export interface MemberPorts {
   emit(event: MemberEvent): void
 }
 
-/** A member with its wiring. */
 export interface Runtime {
   member: Member
   ports: MemberPorts
   /** The instant of the current call. */
   now: Millis
-  /** Where sealing sends its effects. */
   seals: SealSink
   /** What the current datagram carried. */
   arrivals: Arrivals
@@ -396,7 +380,6 @@ export interface Runtime {
   out: SessionOut
   /** The context of a call into the session, for the current instant. */
   readonly turn: session.Turn
-  /** The sink of each part, by channel. */
   readonly outs: Map<number, PartOut>
 }
 
@@ -497,7 +480,6 @@ export function draw(entropy: Entropy): Uint8Array {
   return digest(counted)
 }
 
-/** Draws a new key. */
 export function drawKey(entropy: Entropy): Uint8Array {
   const key = new Uint8Array(KEY_BYTES)
   key.set(draw(entropy))
@@ -505,12 +487,10 @@ export function drawKey(entropy: Entropy): Uint8Array {
   return key
 }
 
-/** The link key of a new incarnation. */
 export function freshKey(entropy: Entropy): LinkKey {
   return { secret: drawKey(entropy), point: null }
 }
 
-/** The part of a channel with its state, or null. */
 export function mountOf(member: Member, channel: number): MountedPart | null {
   return member.mounts.find((mount) => mount.part.channel === channel) ?? null
 }

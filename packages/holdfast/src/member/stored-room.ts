@@ -141,7 +141,6 @@ export function endMessage({ member }: Runtime, { entry }: Added): ToHub {
   return { kind: 'change', request: nextRequest(own), ...demand, ...none }
 }
 
-/** Why a saved room does not begin. */
 export function isThere({ game, room }: Pick<MemberOptions, 'game' | 'room'>): string {
   return `${game}/${room} is there already: a saved room begins where nobody is and nothing is kept`
 }
@@ -259,18 +258,12 @@ export function resumeClock({ member, now }: Runtime, session: string, time: Mil
 
 // Stored rooms of another build.
 
-/** Why a room cannot be opened. */
 export interface Unfit {
   readonly code: ErrorCode
   readonly why: string
 }
 
-/**
- * Converts a stored room of another build. A part whose types differ must be able to read the other
- * build's; a part that is new here has nothing stored.
- *
- * @returns the room for this build; or why that is impossible
- */
+/** Converts a stored room of another build: a part whose types differ must read the other's. */
 export function adapted(
   { session, options, mounts }: Member,
   found: segments.StoredState,

@@ -16,7 +16,6 @@ import {
   snapshotLayout,
 } from './layouts.ts'
 
-/** Encoded durable state of one part. */
 export interface PartState {
   part: number
   bytes: Uint8Array
@@ -38,7 +37,6 @@ export function create() {
   }
 }
 
-/** Members, players and their last outcomes. */
 export type Durable = ReturnType<typeof create>
 
 /** Applies one entry, except for its changes of parts. */

@@ -41,10 +41,8 @@ const inc = varint
 
 /** The kind of a member: where it runs, or `guest` for one that never serves, wherever it runs. */
 export const MEMBER_KINDS = ['node', 'browser', 'guest'] as const
-/** See MEMBER_KINDS. */
 export type MemberKind = (typeof MEMBER_KINDS)[number]
 
-/** One member in bytes. */
 export const memberLayout = record({
   inc,
   player: varint,
@@ -66,7 +64,6 @@ const change = record({ part: u8, bytes: blob(BODY_MAX) })
 /** One change of the durable state of a part. */
 export type Change = ValueOf<typeof change>
 
-/** Why a member left, in bytes. */
 export const leaveReasonLayout = word([
   ...(['left', 'timeout', 'failed', 'returned', 'replaced'] as const),
   ...(['kicked', 'banned'] as const),
@@ -83,7 +80,6 @@ export const VOTES_PER_PLAYER = 2
 /** Most votes of all. */
 export const VOTES_MAX: number = MEMBERS_MAX * VOTES_PER_PLAYER
 
-/** Layout of an expulsion. */
 export const expulsionLayout = record({
   player: varint,
   /** The expelled incarnation; 0 if the player was absent. */
@@ -94,15 +90,11 @@ export const expulsionLayout = record({
   ban: flag,
   why: text(EXPULSION_WHY_MAX),
 })
-/** The expulsion of a player. */
 export type Expulsion = ValueOf<typeof expulsionLayout>
 
-/** Layout of a vote to expel a player. */
 export const voteLayout = record({ by: varint, against: varint })
-/** A vote to expel a player. */
 export type Vote = ValueOf<typeof voteLayout>
 
-/** One entry of the log. */
 export const deltaLayout = message({
   /** `settled`: the last operation of the player of which it and all before have outcomes. */
   add: [1, record({ member: memberLayout, settled: varint })],
@@ -133,7 +125,6 @@ export type Delta = ValueOf<typeof deltaLayout>
 
 /** Most leaders that a lineage names, the last ones. */
 export const LINEAGE_MAX = 32
-/** Layout of a LeaderStart. */
 export const startLayout = record({
   epoch: varint,
   /** The length of the log that it continued. */
@@ -173,7 +164,6 @@ export interface Loss {
 /** The durable state of all parts, in bytes. */
 export const partsLayout = list(record({ part: u8, bytes: blob(2 ** 26) }), 255)
 
-/** The outcome of one operation, in bytes. */
 export const outcomeLayout = record({ seq: varint, outcome: blob(BODY_MAX) })
 const player = record({
   player: varint,

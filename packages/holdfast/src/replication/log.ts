@@ -19,7 +19,6 @@ export interface Log<Effect> {
   base: number
   /** Encoded deltas that the backup may lack, oldest first. */
   entries: Uint8Array[]
-  /** Bytes in `entries`. */
   bytes: number
   /** How many entries the backup has acked. */
   acked: number

@@ -12,7 +12,6 @@ export interface Moderation {
   votes: Vote[]
 }
 
-/** The initial state. */
 export function create(): Moderation {
   return { cv: 0, expelled: [], votes: [] }
 }
@@ -28,7 +27,6 @@ export function expel(moderation: Moderation, row: Expulsion): void {
   moderation.expelled.splice(Math.max(kick, 0), 1)
 }
 
-/** Withdraws the expulsion of a player. */
 export function pardon(moderation: Moderation, player: number): void {
   moderation.cv++
   moderation.expelled = others(moderation, player)

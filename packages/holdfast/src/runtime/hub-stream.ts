@@ -37,7 +37,6 @@ export const NEXT_MS: Millis = 2_000
 /** Browsers take somewhat smaller beacons than the hub does. */
 const BODY_MAX: number = BEACON_MAX - 4 * 1024
 
-/** The receiver of the connection's events. */
 export interface HubEvents {
   opened(): void
   closed(why: string): void
@@ -106,17 +105,13 @@ export class HubConnection {
     return this.#last !== null
   }
 
-  /**
-   * Sends the frames since `notes` as a beacon, unless they are too long. @param first  messages
-   * before them
-   */
+  /** Sends the frames since `notes` as a beacon, unless too long. @param first  go before them */
   beacon(first: readonly ToHub[]): void {
     const opening = first.map((message) => frameMessage(encode(toHub, message)))
     const body = joinMessages([...opening, ...(this.#last ?? [])])
     if (body.length <= BODY_MAX) this.#place.beacon?.(this.#hubUrl, body)
   }
 
-  /** Bytes that wait to be sent. */
   backlog(): number {
     return this.#stream?.backlog() ?? 0
   }
@@ -142,7 +137,6 @@ export class HubConnection {
     return this.#urls[this.#at]!
   }
 
-  /** Closes the stream for good. */
   end(): void {
     this.#ended = true
     this.#alarm.cancel()

@@ -42,7 +42,6 @@ import { isRelayed, frameMessage } from '../wire/relay.ts'
 import { hasLeft } from '../session/session.ts'
 import { HubConnection } from './hub-stream.ts'
 
-/** A player with its ciphers and curves. */
 export interface Player {
   crypto: Crypto
   identity: Identity
@@ -58,7 +57,6 @@ export async function openPlayer(
   return { crypto, identity: { seed, key: await crypto.curves.signer(seed) } }
 }
 
-/** Computes a job of the member. */
 export function answerOf(curves: Curves, question: CurveQuestion): Later<CurveAnswer> {
   switch (question.kind) {
     case 'sign':
@@ -78,7 +76,6 @@ const STANDSTILL_MS: Millis = 1_000
 /** A loss of contact noticed so soon after a standstill began with the standstill. */
 const NOTICED_MS: Millis = 5_000
 
-/** Options of a member loop. */
 export interface MemberLoopOptions {
   environment: Environment
   /** The hub's URLs, `ws://…/hub`, in the order in which they are tried. */
@@ -112,7 +109,6 @@ export interface Token {
   point: Omit<PersistedPoint, 'session'> | null
 }
 
-/** One running member. */
 export class MemberLoop {
   readonly loop: Loop
   readonly member: Member
@@ -227,7 +223,6 @@ export class MemberLoop {
     return member.sessionTime(this.#run, this.#touched ? this.#touchedAt : this.loop.now())
   }
 
-  /** Rates of outgoing and incoming bytes. */
   get bytesPerSecond(): ByteRates {
     return this.#traffic.rates(this.loop.now())
   }
@@ -237,7 +232,6 @@ export class MemberLoop {
     this.#conditioner.change(conditions ?? PERFECT)
   }
 
-  /** What the join waits for. */
   get waiting(): Waiting {
     return waitingOf(this.#run)
   }

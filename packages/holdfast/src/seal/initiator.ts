@@ -18,7 +18,7 @@ import { NONE, type InitiatorHandshake, type Peer, type PeerKey, type Seal } fro
 /** Longest pause before message 1 is repeated. */
 const PAUSE_MAX: Millis = 1000
 
-/** Whom to ask, and for what. */
+/** A handshake to begin. */
 export interface Asked {
   peer: PeerKey
   to: PeerId
@@ -120,7 +120,6 @@ export function askThere(seal: Seal, now: Millis, peer: Peer, from: string, room
   seal.out.datagram(from, withCookie(seal, now, initiator))
 }
 
-/** Handles message 2. */
 export function answered(seal: Seal, from: string, bytes: Uint8Array): void {
   const { counters } = seal
   if (bytes.length < SECOND_MIN) return void counters.malformed++

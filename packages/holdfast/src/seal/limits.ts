@@ -9,11 +9,10 @@ import { only, type Versions } from '../wire/versions.ts'
 
 /** The version of these messages, part of what both ends must agree on. */
 export const SEAL_VERSION = 1
-/** The versions that this build speaks. */
 export const SEAL_VERSIONS: Versions = only(SEAL_VERSION)
 /** Longest id of a session in the prologue, in bytes of UTF-8. */
 export const SEAL_SESSION_MAX = 32
-/** Shortest message 1: longer than any message 2 or cookie, so an answer never is. */
+/** Shortest message 1: longer than any message 2 or cookie, so that no answer amplifies. */
 export const FIRST_MIN = 200
 /** Longest JOIN in a message 1, in bytes. */
 export const SEALED_JOIN_MAX = 1000
@@ -52,7 +51,6 @@ export const CHALLENGE_BYTES = 8
 
 /** The limits that the model checker makes small. */
 export interface Limits {
-  /** See REPLAY_WINDOW. */
   readonly window: number
   /** A key is replaced when it is so old, or has sealed so many packets. */
   readonly rekeyMs: Millis
@@ -65,7 +63,6 @@ export interface Limits {
   readonly firstsOfOne: Rate
 }
 
-/** The limits of every real session. */
 export const LIMITS: Limits = {
   window: REPLAY_WINDOW,
   rekeyMs: 120_000,

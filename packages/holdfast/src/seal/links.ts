@@ -21,7 +21,7 @@ import type { Keys, Link, Peer, PeerKey, Probe, Seal } from './state.ts'
 // Sealed bytes leave within the call, so one buffer serves all links.
 const outgoing = new Uint8Array(DATAGRAM_MAX)
 
-/** Whether a rekey is for a link that does not exist. */
+/** Whether a rekey is for a link that does not exist any more. */
 export function isGone({ link }: Peer, number: number, again: boolean): boolean {
   return again && link?.number !== number
 }
@@ -57,7 +57,6 @@ export function stand(
   seal.out.event({ kind: 'up', peer: keys.peer, link: keys.link, asked: keys.asked, address })
 }
 
-/** Ends the link. */
 export function end(seal: Seal, peer: Peer, name: PeerKey, why: 'gone' | 'spent'): void {
   const { link } = peer
   if (!link) return
@@ -67,12 +66,7 @@ export function end(seal: Seal, peer: Peer, name: PeerKey, why: 'gone' | 'spent'
   seal.out.event({ kind: 'down', peer: name, why })
 }
 
-/**
- * Seals a packet and sends it.
- *
- * @param text  at most SEALED_TEXT_MAX bytes
- * @returns false if it did not leave: there is no link, or the address has no credit
- */
+/** @param text  at most SEALED_TEXT_MAX bytes @returns false without a link or credit */
 export function send(seal: Seal, now: Millis, name: PeerKey, text: Uint8Array): boolean {
   if (text.length > SEALED_TEXT_MAX) {
     throw badValue(`a sealed packet has at most ${SEALED_TEXT_MAX} bytes: ${text.length}`)
@@ -206,9 +200,7 @@ function probeOf(seal: Seal, link: Link, address: string): Probe {
   return probe
 }
 
-/**
- * Takes so many bytes from the credit of an unvalidated address. @returns false if it lacks them
- */
+/** Takes bytes from the credit of an unvalidated address. @returns false if it lacks them */
 function hasCredit(link: Link, address: string, cost: number): boolean {
   const probe = link.probes.find((one) => one.address === address)
   if (!probe || probe.credit < cost) return false
@@ -228,9 +220,7 @@ export function route(seal: Seal, name: PeerKey, address: string): boolean {
   return true
 }
 
-/**
- * Challenges an address that others may have named, with a few bytes and without credit.
- */
+/** Challenges an address that others may have named: a few bytes, without credit. */
 export function probe(seal: Seal, now: Millis, name: PeerKey, address: string): void {
   const link = seal.peers.get(name)?.link
   if (!link || isShown(seal, link, address)) return

@@ -65,10 +65,8 @@ export const firstLayout = record({
   /** Zeros, so that it is longer than any answer. */
   pad: blob(FIRST_MIN),
 })
-/** The payload of message 1. */
 export type First = layout.ValueOf<typeof firstLayout>
 
-/** The reasons of a refusal. */
 export const WHYS = ['notMember', 'gone', 'full', 'badTicket', 'denied'] as const
 /** Why a link is refused; `gone`: the link to be rekeyed does not exist. */
 export type Why = (typeof WHYS)[number]
@@ -81,20 +79,18 @@ export const secondLayout = message({
 
 /** Messages of the seal itself, under keys. */
 export const wordLayout = message({
-  /** The sender has the keys; the first one on a link is answered with the same. */
+  /** The sender has the keys; the first on a link is answered with the same. */
   here: [1, record({})],
   challenge: [2, record({ number: fixed(CHALLENGE_BYTES) })],
   answer: [3, record({ number: fixed(CHALLENGE_BYTES) })],
 })
-/** A message of the seal itself. */
 export type Word = layout.ValueOf<typeof wordLayout>
 
 const versionLayout = record({ kind: u8, version: u8, to: u32 })
 
-/** Begins the prologue of all sessions. */
 const LABEL = new TextEncoder().encode('holdfast')
 
-/** The prologue of a session. @param version  as message 1 says it */
+/** @param version  as message 1 offers it */
 export function prologueOf(session: string, version: number = SEAL_VERSION): Uint8Array {
   return joined(LABEL, layout.encode(prologueLayout, { version, session }))
 }
@@ -116,18 +112,15 @@ export function versionDatagram(to: number): Uint8Array {
   })
 }
 
-/** Reads that; null if it is none. */
 export function readVersion(bytes: Uint8Array): { version: number; to: number } | null {
   return layout.decode(versionLayout, bytes)
 }
 
-/** Four bytes as a number. */
 export function indexAt(bytes: Uint8Array, at: number): number {
   const [a, b, c, d] = [bytes[at]!, bytes[at + 1]!, bytes[at + 2]!, bytes[at + 3]!]
   return ((a << 24) | (b << 16) | (c << 8) | d) >>> 0
 }
 
-/** A number as four bytes. */
 export function putIndex(bytes: Uint8Array, at: number, index: number): void {
   bytes[at] = index >>> 24
   bytes[at + 1] = index >>> 16
@@ -135,12 +128,7 @@ export function putIndex(bytes: Uint8Array, at: number, index: number): void {
   bytes[at + 3] = index
 }
 
-/**
- * Writes the head of a sealed text. The counter has the fewest bytes that hold it: it begins at 0
- * with each key, and a key is replaced long before three bytes are too few.
- *
- * @returns its length
- */
+/** The counter has the fewest bytes that hold it; a key is replaced before three are too few. */
 export function writeHead(into: Uint8Array, kind: number, to: number, counter: number): number {
   const width = headBytes(counter) - 5
   into[0] = kind | width
@@ -149,7 +137,6 @@ export function writeHead(into: Uint8Array, kind: number, to: number, counter: n
   return 5 + width
 }
 
-/** How long that is. */
 export function headBytes(counter: number): number {
   return counter < 0x100 ? 6 : counter < 0x10000 ? 7 : 8
 }

@@ -4,7 +4,6 @@ import { rulesOf } from '../machine.ts'
 import { isRelayed } from '../wire/relay.ts'
 import { prologueOf } from './messages.ts'
 
-/** The decisions. */
 export interface SealRules {
   /** The prologue, which both ends must share; our view is of version `mv`. */
   prologue(session: string, mv: number): Uint8Array
@@ -22,7 +21,6 @@ export interface SealRules {
   oursStands(ours: string, theirs: string): boolean
 }
 
-/** The rules of every real session. */
 export const RULES: SealRules = rulesOf<SealRules>({
   // Members of different views must be able to speak.
   prologue: (session) => prologueOf(session),
@@ -35,8 +33,6 @@ export const RULES: SealRules = rulesOf<SealRules>({
 })
 
 // The replay window: a ring of bits behind the newest number.
-
-/** The replay window: a ring of bits behind the newest number. */
 
 /** The packets received under one key. */
 export interface Window {

@@ -23,13 +23,11 @@ export { create, hangUp, nameOf } from './state.ts'
 const incoming = new Uint8Array(DATAGRAM_MAX)
 const packet: { peer: PeerKey; bytes: Uint8Array } = { peer: '', bytes: incoming }
 
-/** Sets the incarnation of a peer. */
 export function know(seal: Seal, peer: PeerKey, inc: PeerId): void {
   const found = seal.peers.get(peer)
   if (found) found.inc = inc
 }
 
-/** Sets our incarnation and the version of our view. */
 export function become(seal: Seal, me: PeerId, mv: number): void {
   seal.me = me
   seal.mv = mv
@@ -127,12 +125,10 @@ export function agreed(
   }
 }
 
-/** When `wake` is due; Infinity if never. */
 export function deadline(seal: Seal): Millis {
   return seal.due
 }
 
-/** Does what is due. */
 export function wake(seal: Seal, now: Millis): void {
   if (now < seal.due) return
   seal.due = Infinity

@@ -38,7 +38,6 @@ export interface Probe {
   number: Uint8Array
   /** Bytes received from there minus bytes sent there; never below 0. */
   credit: number
-  /** When it was last challenged. */
   at: Millis
 }
 
@@ -65,11 +64,11 @@ export interface InitiatorHandshake {
   addresses: string[]
   /** Those to which message 1 went. */
   asked: string[]
-  /** The number of the keys to be. */
+  /** The index of the future keys. */
   index: number
   secret: Uint8Array
   counter: number
-  /** As after message 1; null while that is made. */
+  /** After message 1; null until that is made. */
   noise: Noise | null
   /** Message 1 with its first proof, without its second. */
   message: Uint8Array
@@ -92,12 +91,11 @@ export interface ResponderHandshake {
   index: number
   link: number
   again: boolean
-  /** Where message 2 went; '' if to several places. */
+  /** Where message 2 went; '' after it went to several addresses. */
   address: string
   until: Millis
 }
 
-/** One peer. */
 export interface Peer {
   point: Uint8Array
   /** Its incarnation, as far as we know; 0 if we do not. */
@@ -135,27 +133,27 @@ const NO_COUNTERS = {
   version: 0,
   /** A handshake whose first proof is not for us: another session, or a stranger. */
   unproven: 0,
-  /** For keys that are not there. */
+  /** For unknown keys. */
   unknown: 0,
-  /** Did not open: altered, or sealed by somebody else; or another member relayed it. */
+  /** Did not open: altered, sealed by another, or relayed by another member. */
   forged: 0,
-  /** Came before, or too far behind to tell. */
+  /** Received before, or too old to tell. */
   replayed: 0,
-  /** A message 1 that is not newer than what was confirmed or answered. */
+  /** A message 1 not newer than one that was confirmed or answered. */
   old: 0,
   /** A message 1 of a peer that we may know later. */
   early: 0,
   /** A message 1 that crossed ours, which won. */
   crossed: 0,
-  /** A message 1 for somebody else, or about a link that is not there. */
+  /** A message 1 for another member, or about an unknown link. */
   misled: 0,
   /** A message 1 that was refused. */
   refused: 0,
   /** Cookies sent in place of an answer. */
   cookies: 0,
-  /** Message 1 of one address beyond its share. */
+  /** Messages 1 of one address beyond its rate. */
   flooded: 0,
-  /** Nothing was computed: too many handshakes or peers at once. */
+  /** Not computed: too many handshakes or peers at once. */
   busy: 0,
   /** A packet that could not be sealed: no link, an old key, or an address without credit. */
   unsent: 0,
@@ -164,10 +162,8 @@ const NO_COUNTERS = {
   moves: 0,
 }
 
-/** Counts of refusals and drops by cause, and of successes. */
 export type Counters = typeof NO_COUNTERS
 
-/** All handshakes and keys of one member. */
 export interface Seal {
   out: SealSink
   ciphers: Ciphers
@@ -179,16 +175,16 @@ export interface Seal {
   secret: Uint8Array
   point: Uint8Array
   session: string
-  /** Which versions our message 1 says; and the prologue of who speaks one alone. */
+  /** The versions that our message 1 offers, and the prologue for a peer that speaks one. */
   offer: number
   prologue: Uint8Array
-  /** Under which proofs of message 1 to us are made, and cookies are sealed. */
+  /** Keys of the proofs in messages 1 to us, and of sealed cookies. */
   proofKey: Uint8Array
   cookieKey: Uint8Array
-  /** What is drawn next depends on it alone; it is replaced at each draw. */
+  /** The state of the random draws; each draw replaces it. */
   chance: Uint8Array
   peers: Map<PeerKey, Peer>
-  /** By our number of it. */
+  /** By our index. */
   keys: Map<number, Keys>
   jobs: Map<number, Job>
   nextJob: number
@@ -214,17 +210,14 @@ export interface Request {
   join: Uint8Array | null
 }
 
-/**
- * The verdict on a request: null to accept, a reason to refuse, `later` to ignore it for now, for
- * we may come to know that peer.
- */
+/** Null accepts, a reason refuses, `later` ignores a peer that we may know soon. */
 export type Verdict = Why | 'later' | null
 
 /** Events of a seal for the layer above. */
 export type SealEvent =
   /** A link is up, and replaces an older one. */
   | { kind: 'up'; peer: PeerKey; link: number; asked: boolean; address: string }
-  /** The link has no keys any more. */
+  /** The link has no keys left. */
   | { kind: 'down'; peer: PeerKey; why: 'gone' | 'spent' }
   /** The peer refused us. */
   | { kind: 'refused'; peer: PeerKey; why: Why }
@@ -251,15 +244,14 @@ export interface SealSink {
   event(event: SealEvent): void
 }
 
-/** Options of a seal. */
 export interface SealOptions {
   out: SealSink
   ciphers: Ciphers
   session: string
-  /** The secret of our link key, KEY_BYTES of chance. */
+  /** The secret of our link key: KEY_BYTES of entropy. */
   secret: Uint8Array
   point: Uint8Array
-  /** KEY_BYTES of chance, never used twice: all that is drawn comes from it. */
+  /** KEY_BYTES of entropy, used once: all draws derive from it. */
   seed: Uint8Array
   me?: PeerId
   mv?: number
@@ -269,7 +261,7 @@ export interface SealOptions {
 
 const LABELS = { proof: 'holdfast proof', cookie: 'holdfast cookie' } as const
 
-/** The key of proofs or of cookies in messages to that peer, in this session alone. */
+/** The key of proofs or of cookies in messages to that peer, in this session. */
 export function keyFor(
   { ciphers, prologue }: Pick<Seal, 'ciphers' | 'prologue'>,
   what: keyof typeof LABELS,
@@ -278,12 +270,11 @@ export function keyFor(
   return ciphers.hmac(point, joined(new TextEncoder().encode(LABELS[what]), prologue))
 }
 
-/** Of a handshake whose message 1 says those versions, so that nobody takes one of them away. */
+/** The prologue of a handshake that offers those versions, so that nobody can strip one. */
 export function prologueBy({ prologue, session }: Seal, offer: number): Uint8Array {
   return offer === SEAL_VERSION ? prologue : prologueOf(session, offer)
 }
 
-/** Nobody is known yet. */
 export function create(now: Millis, options: SealOptions): Seal {
   const { ciphers, session, secret, point, seed, limits = LIMITS } = options
   const { rules = RULES, mv = 0 } = options
@@ -315,12 +306,11 @@ export function create(now: Millis, options: SealOptions): Seal {
   }
 }
 
-/** No bytes. */
 export const NONE: Uint8Array = new Uint8Array(0)
 
 /**
- * KEY_BYTES that nobody can foresee. What they came from is replaced, so who learns this state
- * later does not learn what was drawn before.
+ * KEY_BYTES that nobody can predict. Each draw replaces the state, so a later leak reveals no
+ * earlier draw.
  */
 export function draw(seal: Seal): Uint8Array {
   const { ciphers, chance } = seal
@@ -328,7 +318,7 @@ export function draw(seal: Seal): Uint8Array {
   return ciphers.hmac(chance, Uint8Array.of(2))
 }
 
-/** A number for keys to be that is not 0, nor that of others. */
+/** An unused index for new keys; not 0. */
 export function drawIndex(seal: Seal): number {
   for (;;) {
     const bytes = draw(seal)
@@ -343,7 +333,6 @@ function isTaken({ keys, peers }: Seal, index: number): boolean {
   return false
 }
 
-/** Has curves compute for a job. */
 export function agree(
   seal: Seal,
   job: Job,
@@ -359,12 +348,10 @@ export function publicOf(secret: Uint8Array): [Uint8Array, Uint8Array] {
   return [secret, BASE_POINT]
 }
 
-/** Schedules `wake`. */
 export function schedule(seal: Seal, at: Millis): void {
   if (at < seal.due) seal.due = at
 }
 
-/** New keys of a link. */
 export function addKeys(
   seal: Seal,
   now: Millis,
@@ -375,7 +362,6 @@ export function addKeys(
   seal.keys.set(index, { ...of, sent: 0, window, born: now, until: Infinity })
 }
 
-/** The name of a peer: its public key in hex. */
 export function nameOf(point: Uint8Array): PeerKey {
   return toHex(point)
 }
@@ -392,7 +378,6 @@ export function peerOf(seal: Seal, name: PeerKey): Peer | null {
   return peer
 }
 
-/** Whether nothing is under way with a peer. */
 export function isIdle({ link, initiator, responder }: Peer): boolean {
   return link === null && initiator === null && responder === null
 }

@@ -1,9 +1,9 @@
 /**
  * The member as a client of its session: the published view, and the primary that it follows.
  *
- * A view is accepted only from the primary that it names, if that may lead (trust.ts), and only
- * forwards: with a larger epoch, or the same epoch and no older version. A member that is not in
- * the view rejoins with a new incarnation, as the same player (T34).
+ * A view is accepted only from the primary that it names, if that may lead (`mayBePrimary`), and
+ * only forwards: with a larger epoch, or the same epoch and no older version. A member that is not
+ * in the view rejoins with a new incarnation, as the same player (T34).
  */
 
 import { MEMBERS_MAX, type Millis, type PeerId } from '../machine.ts'
@@ -45,11 +45,7 @@ export const ASK_SNAPSHOT_AGAIN_MS: Millis = 3_000
 /** How often the hub is asked for the register while we lack a primary. */
 export const ASK_MS: Millis = 1_000
 
-/**
- * Takes a full view; one with a larger epoch is TAKE_OVER (T41, T42).
- *
- * @param granted  whether the hub signed that its sender leads
- */
+/** A larger epoch is TAKE_OVER (T41, T42). @param granted  the hub signed that its sender leads */
 export function takeView(turn: Turn, from: PeerId, view: View, granted: boolean = false): void {
   const { session } = turn
   const { view: known } = session.client
@@ -250,7 +246,6 @@ function handedUntil(session: Session): Millis {
   return session.server.role === 'handing' ? Infinity : session.client.handedAt + LOST_MS
 }
 
-/** When `wake` is due. */
 export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view

@@ -18,7 +18,6 @@
 
 import type { Millis } from '../machine.ts'
 
-/** No bound is shorter. */
 export const BOUND_MIN_MS: Millis = 50
 /** No bound is longer; also the bound before enough is known, and behind the relay. */
 export const BOUND_MAX_MS: Millis = 1_000
@@ -63,7 +62,6 @@ export interface FailureDetector {
   secondLook: Millis
 }
 
-/** A detector that begins to watch a peer now. */
 export function create(now: Millis, relayed: boolean): FailureDetector {
   return {
     since: now,
@@ -80,7 +78,6 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
   }
 }
 
-/** A valid message came. */
 export function markAlive(detector: FailureDetector, now: Millis): void {
   const gap = now - detector.lastReceived
   // The first gap may still belong to the rhythm that the peer had before.
@@ -107,7 +104,6 @@ export function forgive(detector: FailureDetector, now: Millis, stalledMs: Milli
   detector.lastReceived = Math.min(now, detector.lastReceived + stalledMs)
 }
 
-/** Our connection to the hub. */
 export interface HubContact {
   up: boolean
   /** When the connection last came up. */

@@ -67,7 +67,6 @@ export function holds(lease: Lease, now: Millis, others: Iterable<PeerId>): bool
   return true
 }
 
-/** Notes that a YES_I_AM was sent to the hub. */
 export function noteYes(lease: Lease, now: Millis, nonce: number): void {
   lease.sent.delete(nonce)
   lease.sent.set(nonce, now)
@@ -106,7 +105,6 @@ export function removed(lease: Lease, now: Millis, inc: PeerId): void {
   lease.removed.set(inc, now)
 }
 
-/** Whether to ask for promises now. */
 export function asks(lease: Lease, now: Millis): boolean {
   if (!lease.counts || now < lease.askAt) return false
   lease.askAt = now + ASK_PROMISES_MS

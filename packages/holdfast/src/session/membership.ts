@@ -281,7 +281,6 @@ export function wake(turn: Turn): void {
   if (news) emitAway(session, out)
 }
 
-/** When `wake` is due. */
 export function deadline({ client: { absent } }: Session): Millis {
   let due = Infinity
   for (const absence of absent.values()) if (!absence.reported) due = Math.min(due, dueAt(absence))

@@ -46,7 +46,6 @@ import {
 
 /** Version of all messages between members. */
 export const SESSION_VERSION = 5
-/** The versions that this build speaks. */
 export const SESSION_VERSIONS: Versions = only(SESSION_VERSION)
 /** Largest news of an operation, in bytes. */
 export const NEWS_MAX: number = 60 * 1024
@@ -68,7 +67,6 @@ const moderationFields = {
 
 /** The founder's settings as the members know them; the hub may report others. */
 export const settingsLayout = record({ terms: text(TERMS_MAX), topology, playersMax: varint })
-/** See settingsLayout. */
 export type Settings = ValueOf<typeof settingsLayout>
 
 const view = record({
@@ -86,7 +84,6 @@ const view = record({
   proof: maybe(hash),
   lineage: lineageLayout,
 })
-/** Bans and votes of a view. */
 export type ModerationView = Pick<View, 'cv' | 'banned' | 'votes'>
 /** The members of a session, its primary and its backup. */
 export type View = ValueOf<typeof view>
@@ -166,7 +163,6 @@ export const peerLayout = message({
   /** The hub has on disk what the primary wrote: see lineage.ts. */
   persisted: [22, record({ epoch, index: varint, sheets: varint })],
 })
-/** The message to all members after a recovery. */
 export type Recovered = PeerMessageOf<'recovered'>
 
 /** The durable state that was published to a member. */
@@ -178,9 +174,7 @@ export const testimonyLayout = record({
   former: list(record({ player: varint, key: fixed(KEY_BYTES) }), PLAYERS_KEPT_MAX),
 })
 
-/** From member to member. */
 export type PeerMessage = ValueOf<typeof peerLayout>
-/** Those of one kind. */
 export type PeerMessageOf<Kind extends PeerMessage['kind']> = PeerMessage & { kind: Kind }
 
 const wanted = {
@@ -213,7 +207,6 @@ const wanted = {
  * of `claimOf`.
  */
 export const joinLayout = record({ ...wanted, signature: fixed(SIGNATURE_BYTES) })
-/** The request of a process to become a member. */
 export type Join = ValueOf<typeof joinLayout>
 
 const CLAIM_LABEL = 'holdfast join'
@@ -230,7 +223,6 @@ export function claimOf(session: string, join: Omit<Join, 'signature'>): Uint8Ar
 
 /** The part number of moderation operations, which the session handles itself. */
 export const MODERATION_PART = 0
-/** Layout of a moderation request. */
 export const moderationLayout = message({
   /** Expels a player; with `ban` for as long as the session lasts. */
   expel: [1, record({ player: varint, ban: flag, why: text(EXPULSION_WHY_MAX) })],
@@ -239,7 +231,6 @@ export const moderationLayout = message({
   /** Votes to expel a player, or withdraws the vote. */
   vote: [3, record({ player: varint, stands: flag })],
 })
-/** A moderation request of a member to its primary. */
 export type ModerationRequest = ValueOf<typeof moderationLayout>
 /** Layout of its outcome: done, or why not. */
 export const moderationOutcome = record({ done: flag, why: text(REASON_MAX) })
@@ -260,5 +251,4 @@ export const joinedLayout = message({
   /** The session's types, for a process with others, which reports which of them differ. */
   unfit: [3, record({ types: text(TYPES_MAX) })],
 })
-/** The primary's answer to a join. */
 export type Joined = ValueOf<typeof joinedLayout>

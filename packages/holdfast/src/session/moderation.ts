@@ -19,7 +19,6 @@ import { type Performed, leadOf, serves, type Session, type Turn } from './state
 
 /** Who may expel players besides hosts: the founder, a majority of the players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
-/** See EXPELLERS. */
 export type Expellers = (typeof EXPELLERS)[number]
 
 // The player of the first member.
@@ -27,7 +26,6 @@ const FOUNDER = 1
 // Least votes that expel a player.
 const VOTES_MIN = 2
 
-/** Who may expel players, by the settings of a session. */
 export function expellersOf(terms: string): Expellers {
   const [, said] = /(?:^|;)expellers=([a-z]{1,16})(?:;|$)/.exec(terms) ?? []
   return EXPELLERS.find((word) => word === said) ?? 'founder'

@@ -60,11 +60,7 @@ export function rateOf(terms: string): Rate {
   return { max: 2 * perSecond, perSecond }
 }
 
-/**
- * As primary: charges the player of a member.
- *
- * @returns false, without a charge, if there are too few tokens
- */
+/** As primary: charges a member's player. @returns false, uncharged, if it lacks tokens */
 export function charge(session: Session, now: Millis, from: PeerId, what: Charge): boolean {
   if (!serves(session) || from === session.me) return true
   const member = session.server.durable.members.get(from)

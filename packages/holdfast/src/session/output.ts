@@ -37,7 +37,6 @@ export function hold(turn: Turn, effect: Effect): void {
   releaseHeld(turn)
 }
 
-/** Releases the effects that are safe. */
 export function releaseHeld(turn: Turn): void {
   const { session, now } = turn
   const { rules, server } = session
@@ -70,11 +69,7 @@ export function releaseAll(turn: Turn): void {
   release(turn, commit.lengthOf(session.server.log))
 }
 
-/**
- * Takes the next role by the table, emits it, and releases what is safe in it.
- *
- * @param own  the role's own state, and the common fields that change
- */
+/** Takes the next role by the table. @param own  its own state, and common fields that change */
 export function become<On extends Cause>(turn: Turn, on: On, own: Beginning<RoleAfter<On>>): void {
   const { session, out } = turn
   const { role: before, epoch, durable, log } = session.server
@@ -164,7 +159,6 @@ export function sendMembers(session: Session, out: SessionOut): void {
   out.hub({ kind: 'members', session: session.id, members, players })
 }
 
-/** The number of players, without watchers. */
 export function playersOf({ server }: Session): number {
   const playing = [...server.published.values()].filter(({ rights }) => mayPlay(rights))
   return new Set(playing.map(({ player }) => player)).size
@@ -178,7 +172,6 @@ export function certificateFor(
   return grant?.epoch === epoch ? grant.bytes : null
 }
 
-/** The founder's settings. */
 export function settingsOf({ terms, topology, playersMax }: Session): Settings {
   return { terms, topology, playersMax }
 }
@@ -199,7 +192,6 @@ export function viewOf(session: Session): View {
   return { epoch, mv, primary: session.me, backup, members, grant, ...judged, ...own }
 }
 
-/** Sends the full view to one member. */
 export function sendView(session: Session, to: PeerId, out: SessionOut): void {
   out.send(to, { kind: 'view', view: viewOf(session) })
 }
@@ -241,7 +233,6 @@ export function retry(turn: Turn): void {
   ask(turn, change)
 }
 
-/** Requests a change of the register. */
 export function ask(
   turn: Turn,
   change: Pick<Attempt, 'request' | 'expect' | 'primary' | 'backup' | 'why'>,

@@ -56,9 +56,9 @@ import {
 
 /** With other members present, records are written to the hub after this. */
 export const KEEP_MS: Millis = 100
-/** A segment without an answer is written again after this; a refused one */
+/** A segment without an answer is written again after this. */
 export const ANSWER_MS: Millis = 2_000
-/** after this. */
+/** A refused segment is written again after this. */
 export const REFUSED_MS: Millis = 10_000
 /** A new snapshot is written once the entries reach this size and that of the last snapshot. */
 export const ENTRIES_MIN: number = 64 * 1024
@@ -219,7 +219,6 @@ export function onAttached(session: Session): void {
   persistence.why = ''
 }
 
-/** We are no longer attached. */
 export function onDetached(session: Session): void {
   if ('lead' in session.server) session.server.lead.persistence.open = false
 }
@@ -238,7 +237,6 @@ export function deadline(session: Session): Millis {
   return waits ? persistence.since + KEEP_MS : -Infinity
 }
 
-/** Writes what is due. */
 export function flush(turn: Turn): void {
   const { session, now } = turn
   if (deadline(session) > now) return
@@ -337,11 +335,7 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
   )
 }
 
-/**
- * The present state of the room as one segment, for a file.
- *
- * @returns null unless we are primary or backup: others lack the whole state
- */
+/** The room as one segment, for a file; null unless we are primary or backup. */
 export function save(session: Session, out: SessionOut): Segment | null {
   const { server } = session
   if (!serves(session) && server.role !== 'backup') return null

@@ -80,9 +80,8 @@ export function seek(turn: Turn): void {
 }
 
 /**
- * Whether the hub has a stream of neither primary nor backup.
- *
- * @param unlinked  whether a member that we never linked to counts as gone
+ * Whether the hub has a stream of neither primary nor backup. @param unlinked  whether a member
+ * that we never linked to counts as gone
  */
 export function isLeft(
   { client: { register }, detectors: watches }: Session,

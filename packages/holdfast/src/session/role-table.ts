@@ -21,7 +21,6 @@ export const TRAITS = {
   free: 'may take a snapshot, or ask to recover the session',
 } as const
 
-/** See TRAITS. */
 export type Trait = keyof typeof TRAITS
 
 /**
@@ -43,15 +42,12 @@ export const ROLES = {
   gathering: ['leads'],
 } as const satisfies Readonly<Record<string, readonly Trait[]>>
 
-/** The name of a role. */
 export type Role = keyof typeof ROLES
 
-/** The roles that have a trait. */
 export type RoleThat<Of extends Trait> = {
   [Name in Role]: Of extends (typeof ROLES)[Name][number] ? Name : never
 }[Role]
 
-/** Whether a role has a trait. */
 export function isTrueOf(role: Role, trait: Trait): boolean {
   return (ROLES[role] as readonly Trait[]).includes(trait)
 }
@@ -218,7 +214,6 @@ export const TRANSITIONS = [
 
 type Row = (typeof TRANSITIONS)[number]
 
-/** A cause of a transition. */
 export type Cause = Row['on']
 
 /** The role to which a cause leads. */

@@ -101,11 +101,7 @@ export function stepDown(turn: Turn, register: Register): void {
 /** After a takeover, members are served first; a backup is sought after this. */
 export const SERVE_FIRST_MS: Millis = 20
 
-/**
- * The founder takes its role, after ADD_SERVER (T13).
- *
- * @param from  the stored state from which the session continues; the founder is its next entry
- */
+/** The founder takes its role, after ADD_SERVER (T13). */
 export function found(turn: Turn, from: FoundedFrom = ANEW): void {
   const { session, now, out } = turn
   const { epoch, state, length } = from
@@ -127,16 +123,13 @@ export interface FoundedFrom {
   epoch: number
   /** Null for a new one. */
   state: Durable | null
-  /** The length of the log. */
   length: number
-  /** The leaders so far. */
   lineage: readonly LeaderStart[]
   sheets: number
   /** The operator of the hub imported the room. */
   imported: boolean
 }
 
-/** A new session. */
 export const ANEW: FoundedFrom = {
   ...{ epoch: 1, state: null, length: 0 },
   ...{ lineage: [], sheets: 0, imported: false },
@@ -335,7 +328,7 @@ function onAdded(
 
 /**
  * The register refused our newest request, so nothing of ours is under way. Unless the register
- * moved on, whoever we proposed said goodbye. Refusals of older requests are ignored.
+ * moved on, the member that we proposed said goodbye. Refusals of older requests are ignored.
  */
 export function onRefused(turn: Turn, request: number, { epoch: known }: Register): void {
   const { session, now } = turn
@@ -351,7 +344,7 @@ export function onRefused(turn: Turn, request: number, { epoch: known }: Registe
   }
 }
 
-// Without a backup all that was held leaves, and whoever was to be removed after it is removed.
+// Without a backup all held output leaves. The backup may be removed as a member only now.
 function goOnAlone(
   turn: Turn,
   cause: 'declined' | 'dropped',
@@ -366,9 +359,8 @@ function goOnAlone(
 }
 
 /**
- * Begins to lead. Every entry in the log of a backup counts as committed and published.
- *
- * @param why  why to remove the old primary; null if it handed over
+ * Begins to lead: every entry in the log of a backup counts as committed and published. @param why
+ * why to remove the old primary; null if it handed over
  */
 export function lead(turn: Turn, why: LeaveReason | null): void {
   const { session, now, out } = turn

@@ -144,7 +144,6 @@ export interface StoredState {
   readonly length: number
 }
 
-/** Encodes a snapshot segment. */
 export function writeSnapshotSegment(
   whole: Omit<ValueOf<typeof snapshotSegmentLayout>, 'mark' | 'versions'>,
 ): Uint8Array {

@@ -42,7 +42,6 @@ export const GRACE_MS: Millis = 60_000
 export const BACKLOG_SMALL: number = 64 * 1024
 /** A backup whose acks are later than this for SLOW_FOR_MS is slow (C-5). */
 export const SLOW_MS: Millis = 250
-/** See SLOW_MS. */
 export const SLOW_FOR_MS: Millis = 2_000
 /** A loop that repeatedly stalls for this long serves badly. */
 export const STALL_BAD_MS: Millis = 250
@@ -55,7 +54,6 @@ export const SWEEP_MS: Millis = 250
 
 type Serving = Session & { server: ServerAs<RoleThat<'serves'>> }
 
-/** Does what is due in the present role. */
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   retry(turn)
@@ -78,11 +76,7 @@ export function wake(turn: Turn): void {
   if (server.role === 'backedup') replaceSlow(turn, server)
 }
 
-/**
- * Hands our role over if we must leave, and removes expelled members.
- *
- * @returns whether a hand-over is under way
- */
+/** Hands our role over if we must leave. @returns whether a hand-over is under way */
 export function seeOff(turn: Turn): boolean {
   const { session } = turn
   const { leaving, rules } = session
@@ -91,7 +85,6 @@ export function seeOff(turn: Turn): boolean {
   return false
 }
 
-/** When `wake` is due next. */
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity

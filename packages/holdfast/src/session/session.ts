@@ -35,7 +35,6 @@ import * as leases from './lease.ts'
 
 /** A member is sent at most REFRESHES_MAX snapshots within this time. */
 export const REFRESH_MS: Millis = 1_000
-/** See REFRESH_MS. */
 export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
@@ -125,7 +124,6 @@ function mayRefresh({ refreshed }: Lead, now: Millis, to: PeerId): boolean {
   return ++known.count <= REFRESHES_MAX
 }
 
-/** A message of the hub to this member. */
 export function receiveFromHub(turn: Turn, message: FromHub): void {
   const { session, out } = turn
   switch (message.kind) {
@@ -194,7 +192,6 @@ export function flush(turn: Turn): void {
   persistence.flush(turn)
 }
 
-/** A valid message came from a peer. */
 export function markAlive(turn: Turn, peer: PeerId): void {
   const { session, now } = turn
   const seen = session.detectors.get(peer)
@@ -281,7 +278,6 @@ export function onStalled(turn: Turn, stalledMs: Millis): void {
   server.onStalled(turn, stalledMs)
 }
 
-/** Does what is due. */
 export function wake(turn: Turn): void {
   const { session } = turn
   if (session.me === 0) return
@@ -289,7 +285,6 @@ export function wake(turn: Turn): void {
   client.wake(turn)
 }
 
-/** When `wake` is due next. */
 export function deadline(session: Session): Millis {
   if (session.me === 0) return Infinity
   return Math.min(server.deadline(session), client.deadline(session), persistence.deadline(session))
@@ -358,7 +353,6 @@ export function hasLeft(session: Session): boolean {
   return !session.client.view.members.some(({ inc }) => inc === session.me)
 }
 
-/** The rules of every real session; tests replace them. */
 export const RULES: SessionRules = rulesOf<SessionRules>({
   safeLength: (role, log) => (role === 'alone' ? commit.lengthOf(log) : log.acked),
   keptLength: persistence.limitOf,

@@ -108,14 +108,12 @@ export interface Lead {
   slow: boolean
 }
 
-/** The end of a session that its last member asked for. */
 interface Ending {
   request: number
   againAt: Millis
   done: boolean
 }
 
-/** A snapshot that is being received. */
 interface Snapshot {
   from: PeerId
   epoch: number
@@ -182,7 +180,6 @@ export type ServerAs<Name extends Role> = {
   [Each in Name]: { role: Each } & Common & RoleState[Each]
 }[Name]
 
-/** The server object. */
 export type Server = ServerAs<Role>
 
 /** The initial state of a role, and those fields of the common state that change with it. */
@@ -196,10 +193,8 @@ export interface Pending {
   since: Millis
 }
 
-/** An operation as the primary received it. */
 export type Asked = PeerMessageOf<'operation'>
 
-/** The state of the member as a client of its session. */
 export interface Client {
   view: View
   /** The connection to the primary is lost. */
@@ -232,7 +227,6 @@ export interface Client {
   seekAt: Millis
 }
 
-/** A player whose last member left. */
 export interface Former {
   key: Uint8Array
   since: Millis
@@ -248,7 +242,6 @@ export interface Absence {
 
 /** Progress of the durable state that was published to us. */
 export interface Published {
-  /** The index in the log. */
   index: number
   /** The last included operation of each player. */
   seqs: Map<number, number>
@@ -301,7 +294,6 @@ export interface SessionRules {
   seek(turn: Turn): void
 }
 
-/** The state of one process's session. */
 export interface Session {
   id: string
   me: PeerId
@@ -347,7 +339,6 @@ export interface Session {
   rules: SessionRules
 }
 
-/** The options of a session. */
 export type SessionOptions = Pick<Session, 'secret' | 'playersMax' | 'types' | 'rules'> &
   Partial<Pick<Session, 'keptTypes' | 'recovers' | 'hosts'>>
 
@@ -359,7 +350,6 @@ export const NO_VIEW: View = {
   ...{ proof: null, lineage: [] },
 }
 
-/** A process that is not a member yet. */
 export function create(now: Millis, options: SessionOptions): Session {
   return {
     id: '',
@@ -401,12 +391,10 @@ export function create(now: Millis, options: SessionOptions): Session {
   }
 }
 
-/** An idle server object. */
 export function idleServer(): ServerAs<'idle'> {
   return { role: 'idle', ...blank(), incoming: null }
 }
 
-/** The initial common state of a server object. */
 export function blank(): Common {
   return {
     epoch: 0,
@@ -418,7 +406,6 @@ export function blank(): Common {
   }
 }
 
-/** The state of a member that begins to lead. */
 export function createLead(since: Millis, lease: Lease, persistence: Persistence): Lead {
   return {
     ...{ lease, persistence, leased: true },
@@ -449,7 +436,6 @@ export function mayContinue({ kind, rights }: Pick<Member, 'kind' | 'rights'>): 
 
 type In<Trait extends TraitOfRole> = Session & { server: ServerAs<RoleThat<Trait>> }
 
-/** Whether this process's role has a trait. */
 export function is<Of extends TraitOfRole>(session: Session, trait: Of): session is In<Of> {
   return isTrueOf(session.server.role, trait)
 }
@@ -483,7 +469,6 @@ export function restartVouched(session: Session, now: Millis, peer: PeerId): voi
   session.detectors.get(peer)!.vouched = true
 }
 
-/** The next number for a request to the hub. */
 export function nextRequest(session: Session): number {
   return ++session.requests
 }

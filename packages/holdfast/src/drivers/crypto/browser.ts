@@ -28,7 +28,6 @@ export function logged(ciphers: Ciphers): Ciphers {
 // aligned to 4 bytes.
 let scratch = new Uint8Array(2048)
 
-/** The ciphers of @noble/ciphers. */
 export const nobleCiphers: Ciphers = {
   name: '@noble/ciphers',
   seal: (key, nonce, data, text, into) => {
@@ -53,7 +52,6 @@ function room(bytes: number): Uint8Array {
   return scratch.subarray(0, bytes)
 }
 
-/** Opens the ciphers and curves of a page. */
 export async function openInPage(): Promise<Crypto> {
   return { ciphers: logged(nobleCiphers), curves: await curvesInPage() }
 }

@@ -43,7 +43,6 @@ function joined(
   return bytes
 }
 
-/** The hash functions that all ciphers share. */
 export const hashes: Pick<Ciphers, 'hash' | 'hmac'> = {
   hash: (bytes) => sha256(bytes),
   hmac: (key, bytes) => keyed(sha256, key, bytes),

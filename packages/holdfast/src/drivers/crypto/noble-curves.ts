@@ -3,7 +3,6 @@
 import { ed25519, x25519 } from '@noble/curves/ed25519.js'
 import type { Curves } from '../../ports.ts'
 
-/** The curves of @noble/curves. */
 export const nobleCurves: Curves = {
   name: '@noble/curves',
   agree: (secret, point) => {

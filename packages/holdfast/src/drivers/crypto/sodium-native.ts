@@ -9,7 +9,6 @@ import { hashes } from './key-forms.ts'
 
 type Bytes = Uint8Array
 
-/** The functions that we call. */
 interface Sodium {
   crypto_aead_chacha20poly1305_ietf_encrypt(
     ...of: [into: Bytes, text: Bytes, data: Bytes | null, none: null, nonce: Bytes, key: Bytes]

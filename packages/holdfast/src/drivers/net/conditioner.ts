@@ -25,18 +25,14 @@ import {
 /** Most datagrams that one carrier's conditioner holds back; more are dropped and counted. */
 export const CONDITIONER_QUEUE_MAX = 8192
 
-/** The direction that conditions apply to. */
 export type Direction = 'both' | 'out' | 'in'
 
 /** Conditions that may change while carriers run under them. */
 export class Conditioner {
   /** Counts of datagrams, both ways, since the conditioner was created. */
   readonly counters = {
-    /** Copies that were passed on. */
     passed: 0,
-    /** Lost by chance. */
     lost: 0,
-    /** Second copies by chance. */
     duplicated: 0,
     /** Dropped because CONDITIONER_QUEUE_MAX waited. */
     overflowed: 0,
@@ -47,13 +43,9 @@ export class Conditioner {
   readonly #seed: number | string | null
   #chance: prng.Prng | null = null
   #conditions: faults.Conditions
-  /** Whether the conditions leave datagrams unchanged. */
   quiet: boolean
 
-  /**
-   * @param seed  drawn from the loop by default; give one to repeat the random draws
-   * @throws HoldfastError 'bad-value' for conditions out of their limits
-   */
+  /** @param seed  drawn from the loop by default @throws HoldfastError 'bad-value' */
   constructor(
     loop: Loop,
     conditions: Partial<faults.Conditions>,
@@ -65,26 +57,17 @@ export class Conditioner {
     this.quiet = faults.isPerfect(this.#conditions)
   }
 
-  /** The current conditions. */
   current(): Readonly<faults.Conditions> {
     return this.#conditions
   }
 
-  /**
-   * Sets the conditions for datagrams from now on; those held back keep their time.
-   *
-   * @throws HoldfastError 'bad-value'
-   */
+  /** Applies to datagrams from now on. @throws HoldfastError 'bad-value' */
   change(conditions: Partial<faults.Conditions>): void {
     this.#conditions = faults.verify(conditions)
     this.quiet = faults.isPerfect(this.#conditions)
   }
 
-  /**
-   * Applies these conditions to a carrier.
-   *
-   * @param direction  'both' unless the other end is conditioned as well
-   */
+  /** @param direction  'both' unless the other end is conditioned as well */
   condition(open: OpenDatagrams, direction: Direction = 'both'): OpenDatagrams {
     return async (events) => {
       const carrier = new Conditioned(this, events, direction)
@@ -104,7 +87,6 @@ export class Conditioner {
   }
 }
 
-/** One carrier under conditions. */
 class Conditioned implements Datagrams {
   /** Receives the events of the underlying carrier. */
   readonly under: DatagramEvents

@@ -37,7 +37,6 @@ postMessage('ready')
 const NOT_STARTED =
   "the worker did not start; does the page's Content-Security-Policy have worker-src blob: ?"
 
-/** The part of a Worker that we use. */
 export interface TickWorker {
   onmessage: ((event: { data: unknown }) => void) | null
   onerror: ((event: { message?: string }) => void) | null
@@ -55,7 +54,6 @@ function startBlobWorker(source: string): TickWorker {
   }
 }
 
-/** The loop of a page. */
 export class BrowserLoop implements Loop {
   readonly #alarms = new Set<PageAlarm>()
   /** The instant requested of the ticker; Infinity for none. */
@@ -97,7 +95,6 @@ export class BrowserLoop implements Loop {
     return new PageAlarm(this, run)
   }
 
-  /** The current source of ticks. */
   ticks(): 'worker' | 'timers' {
     return this.#ready ? 'worker' : 'timers'
   }
@@ -107,7 +104,6 @@ export class BrowserLoop implements Loop {
     return this.#trouble
   }
 
-  /** Ends the worker; no alarm fires any more. */
   close(): void {
     this.#closed = true
     this.#alarms.clear()
@@ -188,7 +184,6 @@ class PageAlarm implements Alarm {
     this.run = run
   }
 
-  /** Infinity cancels the alarm. */
   set(at: Millis): void {
     assert(!Number.isNaN(at), 'an alarm needs an instant')
     this.at = at

@@ -42,7 +42,6 @@ class NodeAlarm implements Alarm {
     this.#run = run
   }
 
-  /** Infinity cancels the alarm. */
   set(at: Millis): void {
     assert(!Number.isNaN(at), 'an alarm needs an instant')
     if (at === Infinity) return this.cancel()

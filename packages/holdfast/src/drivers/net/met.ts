@@ -31,7 +31,6 @@ export function metByStatus(status: number, url: string): Met {
   return wrong(isPlain ? `${answered}; if it wants TLS, name it by https:` : answered)
 }
 
-/** The server expects TLS and was asked without, or the other way round. */
 export function metOtherScheme(url: string): Met {
   return url.startsWith('wss:')
     ? wrong('the server there speaks no TLS: name it by http: or ws:')

@@ -47,10 +47,6 @@ export class Relay implements Datagrams {
   readonly #events: DatagramEvents
   #open = true
 
-  /**
-   * @param sendFrame  puts one frame on the stream; false if it was refused
-   * @param backlog  bytes that wait in the stream
-   */
   constructor(
     sendFrame: (frame: Uint8Array) => boolean,
     backlog: () => number,

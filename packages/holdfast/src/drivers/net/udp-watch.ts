@@ -16,9 +16,7 @@ import dgram from 'node:dgram'
 
 /** Least time between two empty datagrams to one address, in milliseconds. */
 const PROBE_MS = 5
-/**
- * The least time for each watched address when there are many: a probe costs as much as a packet.
- */
+/** For each watched address when there are many: a probe costs as much as a packet. */
 const SHARE_MS = 1.25
 /** Most addresses watched at a time; at further ones only silence shows a death. */
 const WATCHES_MAX = 64
@@ -39,7 +37,6 @@ interface Watch {
   connected: boolean
 }
 
-/** The connected sockets of one carrier. */
 export class Watches {
   readonly #refused: (address: string) => void
   /** Least recently used first. */

@@ -38,7 +38,6 @@ export interface UdpOptions {
   watch?: boolean
 }
 
-/** The parts of a `udp:` address. */
 export interface UdpPlace {
   host: string
   port: number
@@ -142,7 +141,6 @@ function grow(socket: dgram.Socket): void {
 
 type Target = UdpPlace & { sends: number }
 
-/** Datagrams over one UDP socket. */
 export class UdpDatagrams implements Datagrams {
   readonly addresses: readonly string[]
   readonly counters = {

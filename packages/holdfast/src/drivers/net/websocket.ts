@@ -23,7 +23,6 @@ const TRY_AGAIN_LATER = 1013
 /** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
 const TOO_BIG = 4009
 
-/** The part of the WebSocket interface that we use. */
 export interface WebSocketLike {
   binaryType: string
   readonly readyState: number
@@ -39,28 +38,18 @@ export interface WebSocketLike {
   addEventListener(type: 'close', run: (event: { code: number; reason: string }) => void): void
 }
 
-/** Makes one WebSocket. @throws when the URL is malformed */
 type MakeWebSocket = (url: string) => WebSocketLike
 /** Reads from an error what answers at that URL, if the error reveals it. */
 type ReadError = (error: unknown, url: string) => Met | undefined
 
-/**
- * A Connect over any implementation of the WebSocket interface.
- *
- * @param read  reads the errors of an implementation that reports them; browsers report none
- */
+/** @param read  reads the errors of an implementation that reports them; browsers report none */
 export function connectWith(make: MakeWebSocket, read: ReadError = () => undefined): Connect {
   return (url, events) => new ClientStream(make, url, events, read)
 }
 
-/** Connects with the WebSocket of the browser. */
 export const connectWebSocket: Connect = connectWith((url) => new WebSocket(url) as WebSocketLike)
 
-/**
- * Refuses a message that is too big for any stream.
- *
- * @throws HoldfastError `bad-value` above STREAM_MESSAGE_MAX bytes
- */
+/** @throws HoldfastError `bad-value` above STREAM_MESSAGE_MAX bytes */
 export function checkMessage(bytes: Uint8Array): void {
   if (bytes.length > STREAM_MESSAGE_MAX) {
     throw badValue(`a stream message has at most ${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`)
@@ -82,7 +71,6 @@ export function closeSentence(code: number, reason: string): string {
   return reason === '' ? `${words} (${code})` : `${words} (${code}: ${reason})`
 }
 
-// What the close code of a stream reveals about the server.
 function turnedAway(code: number, reason: string): Met | undefined {
   if (code === FORBIDDEN) return { kind: 'denied', what: reason || 'it does not say why' }
   return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined

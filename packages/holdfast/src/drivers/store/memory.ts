@@ -4,7 +4,6 @@ import { HoldfastError } from '../../machine.ts'
 import type { Store } from '../../ports.ts'
 import { checkChanges, compareKeys, type Changes } from './limits.ts'
 
-/** An empty store. */
 export function createMemoryStore(): Store {
   return new MemoryStore()
 }

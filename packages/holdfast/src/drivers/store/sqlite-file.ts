@@ -17,7 +17,6 @@ import type Database from 'libsql'
 import { HoldfastError } from '../../machine.ts'
 import { FileLock, libsql } from './libsql.ts'
 
-/** A kind of file. */
 export interface FileKind {
   /** The kind's application_id, four letters. */
   id: number
@@ -29,14 +28,12 @@ export interface FileKind {
   upgrade?: (database: Database.Database, version: number) => void
 }
 
-/** A file that is open and locked. */
 export interface OpenFile {
   readonly database: Database.Database
   readonly path: string
   readonly lock: FileLock
 }
 
-/** A prepared statement. */
 export type Statement = Database.Statement<unknown[]>
 
 /** The smallest page of an SQLite file. */
@@ -210,7 +207,6 @@ function release(database: Database.Database): void {
   }
 }
 
-/** Explains an error as a sentence about that file. */
 export function explain(error: unknown, path: string): HoldfastError {
   if (error instanceof HoldfastError) return error
   switch (codeOf(error)) {
@@ -236,7 +232,6 @@ export function hasDiskFailed(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_IOERR')
 }
 
-/** An error about that file. */
 export function problem(path: string, why: string): HoldfastError {
   return new HoldfastError('store', `the data file ${path} cannot be used: ${why}`)
 }

@@ -16,7 +16,6 @@ export const FRAGMENTS_MAX = 16
 /** Most payload in one fragment, in bytes. */
 export const FRAGMENT_BYTES_MAX = 1024
 
-/** Incomplete packets, in the order they were begun. */
 export interface Assemblies {
   list: Assembly[]
 }
@@ -27,17 +26,11 @@ interface Assembly {
   shares: (Uint8Array | null)[]
 }
 
-/** No packet in assembly. */
 export function createAssemblies(): Assemblies {
   return { list: [] }
 }
 
-/**
- * Takes one fragment.
- *
- * @returns the whole packet with its header if this was the last missing share; null if others are
- * missing or this one is a duplicate; 'malformed' if the fragment or the packet is malformed
- */
+/** @returns the whole packet once no share is missing; null before that, and for duplicates */
 export function addFragment(
   assemblies: Assemblies,
   bytes: Uint8Array,

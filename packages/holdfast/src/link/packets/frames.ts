@@ -51,7 +51,6 @@ export const QUESTION_BYTES = 9
 /** Most bytes of an UNREL frame besides its body. */
 export const UNREL_OVERHEAD = 4
 
-/** The bytes of a cursor without a packet. */
 export const NO_BYTES: Uint8Array = new Uint8Array(0)
 
 /** A cursor, reused for one packet after another. */
@@ -86,7 +85,6 @@ export function createFrames() {
   }
 }
 
-/** A cursor in a packet, with the frame last read. */
 export type Frames = ReturnType<typeof createFrames>
 
 /** Starts reading a packet's frames at `at`. @param near  the next piece in order */
@@ -98,7 +96,6 @@ export function open(frames: Frames, bytes: Uint8Array, at: number, near: number
   rewind(frames, at, near)
 }
 
-/** Restarts at `at`. */
 export function rewind(frames: Frames, at: number, near: number): void {
   frames.at = at
   frames.near = near
@@ -203,7 +200,6 @@ function body(frames: Frames, most: number): boolean {
   return true
 }
 
-/** A frame that only asks for an ack. */
 export function writePad(writer: ByteWriter): void {
   writeU8(writer, KIND.pad)
 }
@@ -225,7 +221,6 @@ export function writePiece(
   writer.length += bytes.length
 }
 
-/** One part of an unreliable message. */
 export function writePart(
   writer: ByteWriter,
   channel: number,
@@ -243,13 +238,11 @@ export function writePart(
   writer.length += bytes.length
 }
 
-/** Asks for the peer's clock. */
 export function writeQuestion(writer: ByteWriter, t0: number): void {
   writeU8(writer, KIND.clock)
   writeF64(writer, t0)
 }
 
-/** Answers with our clock. */
 export function writeAnswer(writer: ByteWriter, t0: number, t1: number, t2: number): void {
   writeU8(writer, KIND.clock | (ANSWER << 4))
   writeF64(writer, t0)
@@ -263,7 +256,6 @@ export function writeClose(writer: ByteWriter, reason: number): void {
   writeU8(writer, reason)
 }
 
-/** Writes the delay of the newest ack. */
 export function writeAckDelay(writer: ByteWriter, delay: number): void {
   writeU8(writer, KIND.ackDelay)
   writeVarint(writer, Math.min(DELAY_MAX, Math.round(delay * EIGHTHS)))

@@ -46,23 +46,15 @@ export interface FragmentHeader {
   count: number
 }
 
-/** An empty header to read into. */
 export function createHeader(): Header {
   return { sequence: 0, ack: 0, ackBits: 0 }
 }
 
-/** Whether these bytes start like a fragment. */
 export function isFragment(bytes: Uint8Array): boolean {
   return (bytes[0]! & FRAGMENT_BIT) !== 0
 }
 
-/**
- * Writes a header in its one legal form.
- *
- * @param bytes  with room for HEADER_MAX bytes from `at`
- * @param sequence  0 to 65535, like `ack`; @param ackBits  32 bits, signed or unsigned
- * @returns the offset after the header
- */
+/** @param bytes  with room for HEADER_MAX bytes @returns the offset after the header */
 export function writeHeader(
   bytes: Uint8Array,
   at: number,
@@ -91,12 +83,7 @@ export function writeHeader(
   return end
 }
 
-/**
- * Reads a header from `at`.
- *
- * @param into  filled when the header is well formed
- * @returns the offset after the header, or -1 if it is malformed or not in its one legal form
- */
+/** @returns the offset after the header; -1 if it is malformed or not in its one legal form */
 export function readHeader(bytes: Uint8Array, at: number, into: Header): number {
   if (bytes.length - at < HEADER_MIN) return -1
   const prefix = bytes[at]!

@@ -18,7 +18,6 @@ export const INBOX_MESSAGES = 4
 /** Longest unreliable message, in bytes. */
 export const PARTED_MAX: number = PARTS_MAX * PIECE_MAX
 
-/** A part that waits to leave. */
 export interface Part {
   channel: number
   message: number
@@ -27,7 +26,6 @@ export interface Part {
   bytes: Uint8Array
 }
 
-/** No parted messages. */
 export function createParted() {
   return {
     /** Number of the next message, 0 to 65535. */
@@ -44,15 +42,9 @@ export function createParted() {
   }
 }
 
-/** The parted messages of both directions. */
 export type Parted = ReturnType<typeof createParted>
 
-/**
- * Queues a copy of an unreliable message.
- *
- * @returns false, with nothing queued, if too many parts wait already
- * @throws HoldfastError code `bad-value` for a message or a channel out of range
- */
+/** @returns false if too many parts wait @throws HoldfastError code `bad-value` */
 export function post(parted: Parted, channel: number, bytes: Uint8Array): boolean {
   if (bytes.length > PARTED_MAX) {
     const limit = `${PARTED_MAX} bytes`

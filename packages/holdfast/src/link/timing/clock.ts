@@ -32,7 +32,6 @@ const SLEW_MAX = 0.05
 // An error is corrected over about this long, or at SLEW_MAX if it is larger.
 const SLEW_OVER: Millis = 1000
 
-/** No samples. */
 export function createSamples() {
   return {
     /** Added to our clock in answers; NaN while we do not know session time. */
@@ -121,7 +120,6 @@ export function createClock(now: Millis) {
   }
 }
 
-/** Session time as one member computes it. */
 export type SessionClock = ReturnType<typeof createClock>
 
 /** Session time now; never less than before for a later or equal `now`. */
@@ -130,11 +128,7 @@ export function timeAt(clock: SessionClock, now: Millis): Millis {
   return clock.time + since + Math.min(since, clock.span) * (clock.rate - 1)
 }
 
-/**
- * Follows the primary's clock: jumps the first time, afterwards slews at most 5 %.
- *
- * @param offset  session time minus our own clock, from `offset(link)`; 0 for the primary itself
- */
+/** Jumps the first time, then slews at most 5 %. @param offset  session time minus our clock */
 export function steer(clock: SessionClock, now: Millis, offset: Millis): void {
   const time = timeAt(clock, now)
   clock.at = Math.max(clock.at, now)

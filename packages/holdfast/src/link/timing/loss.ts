@@ -23,7 +23,6 @@ const PROBE_MAX: Millis = 1000
 // Before the first sample; short enough that a lost first packet is not felt as a hang.
 const FIRST_GUESS: Millis = 100
 
-/** Nothing measured. */
 export function createRtt() {
   return { samples: 0, latest: 0, min: 0, smoothed: FIRST_GUESS, variation: FIRST_GUESS / 2 }
 }
@@ -31,7 +30,6 @@ export function createRtt() {
 /** Round trip times in Millis; all 0 but `smoothed` before the first sample. */
 export type Rtt = ReturnType<typeof createRtt>
 
-/** Nothing in flight. */
 export function createLoss(now: Millis) {
   return {
     /** When the next overtaken packet counts as lost; Infinity if none. */
@@ -47,7 +45,6 @@ export function createLoss(now: Millis) {
   }
 }
 
-/** Timers of loss detection. */
 export type Loss = ReturnType<typeof createLoss>
 
 /** Takes one round trip. @param held  ack delay that the peer reports */

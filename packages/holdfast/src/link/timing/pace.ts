@@ -46,12 +46,10 @@ export function createPace(now: Millis) {
     lost: 0,
     /** Bytes that may leave now; negative is debt. */
     tokens: BURST,
-    /** When `tokens` was last filled up. */
     filledAt: now,
   }
 }
 
-/** The state of one direction. */
 export type Pace = ReturnType<typeof createPace>
 
 // Bytes per millisecond.
@@ -59,7 +57,6 @@ function rateOf(pace: Pace, smoothed: Millis): number {
   return (GAIN * pace.window) / Math.max(smoothed, SHORTEST_TRIP)
 }
 
-/** Whether the window has room. */
 export function hasRoom(pace: Pace): boolean {
   return pace.flying < pace.window
 }
@@ -99,12 +96,7 @@ export function arrived(pace: Pace, sequence: number, size: number, queues: bool
   pace.window = Math.min(LARGEST_WINDOW, pace.window + gain)
 }
 
-/**
- * A packet in flight is given up.
- *
- * @param newest  the newest packet sent, where the round ends
- * @param queues  round trips have grown, so packets queue
- */
+/** @param newest  the newest packet sent, where the round ends */
 export function gone(
   pace: Pace,
   sequence: number,

@@ -7,7 +7,6 @@
 /** Cost of a kept network chunk beside its bytes. */
 const CHUNK_OVERHEAD = 256
 
-/** Measures one stream of a client. */
 export class FrameMeter {
   /** Bytes kept for an incomplete message or frame; 0 if there is none. */
   held = 0

@@ -21,16 +21,13 @@ export interface Claims {
   origin?: string | undefined
 }
 
-/** Why a request is refused. */
 export interface Refusal {
   reason: 'wrongOrigin' | 'wrongHost'
-  /** The HTTP status. */
   status: 403 | 421
   /** Begins with `wrong origin` or `wrong host`, as in docs/STANDARD.md. */
   why: string
 }
 
-/** Decides whether a request is admitted. */
 export interface Gate {
   /** Null if it is. @param address  where the server listens; '' if that is no IP address */
   refusal(claims: Claims, address: string): Refusal | null
@@ -43,12 +40,7 @@ const CURE = '(--origin)'
 /** Longest origin that is repeated to its sender. */
 const SHOWN_MAX = 56
 
-/**
- * Creates a gate that admits these origins besides its own, each such as
- * `https://play.example.com`, `null` for pages without one, or `*` for all.
- *
- * @throws HoldfastError `bad-value` for an invalid origin
- */
+/** @param origins  such as `https://play.example.com`; `null`: pages without one; `*`: all */
 export function createGate(origins: readonly string[]): Gate {
   const allowed = new Set(origins.map(checkOrigin))
   const hosts = new Set([...allowed].map((origin) => nameOf(hostOf(origin))))
@@ -97,7 +89,6 @@ function hostOf(origin: string): string {
   return at < 0 ? '' : origin.slice(at + 3)
 }
 
-/** A host without its port. */
 function nameOf(host: string): string {
   return host.toLowerCase().replace(/:\d*$/, '').replace(/\.$/, '')
 }
@@ -113,13 +104,11 @@ function knownHost(host: string, hosts: ReadonlySet<string>): boolean {
   return isThisMachine(host) || hosts.has(nameOf(host))
 }
 
-/** Whether the host in a request's header is this machine. */
 export function isThisMachine(host: string): boolean {
   const name = nameOf(host)
   return isLoopback(name) || name === 'localhost' || name.endsWith('.localhost')
 }
 
-/** Whether the address of a socket or URL is a loopback address. */
 export function isLoopback(address: string): boolean {
   const plain = address.replace(/^\[|\]$/g, '').replace(/^::ffff:/i, '')
   return plain === '::1' || /^127(\.\d{1,3}){3}$/.test(plain)

@@ -45,7 +45,6 @@ export interface Keeper {
   gone(stream: ServerStream): void
 }
 
-/** An accepted WebSocket. */
 export class ServerStream implements Stream {
   readonly #connection: WebSocket
   readonly #keeper: Keeper

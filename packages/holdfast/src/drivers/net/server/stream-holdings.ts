@@ -34,7 +34,6 @@ export class Halves {
     }
   }
 
-  /** Ends streams whose message takes too long. */
   sweep(now: number): void {
     for (const [stream, { since }] of this.#held) {
       if (now - since < this.#ms) return

@@ -28,7 +28,6 @@ export function renew(server: Server, certificate: Certificate, option: string):
   checked(option, () => server.setSecureContext(textsOf(certificate)))
 }
 
-/** Whether connections to this server use TLS. */
 export function isSecure(server: object): server is Server {
   return server instanceof TlsServer
 }
@@ -50,13 +49,7 @@ function textOf(pem: Pem): string {
   return typeof pem === 'string' ? pem : new TextDecoder().decode(pem)
 }
 
-/**
- * Warns once a server listens beyond this machine without TLS: anyone on the path can read and
- * change the traffic.
- *
- * @param sentence  called with the address
- * @returns a function that ends the watch
- */
+/** Warns once a server listens beyond this machine without TLS. @returns ends the watch */
 export function whenBare(given: WebServer, sentence: (address: string) => void): () => void {
   const server = given as Server
   const look = (): void => {

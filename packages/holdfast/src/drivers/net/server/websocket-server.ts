@@ -57,7 +57,6 @@ const FRAGMENTS_MAX = 1024
 /** Most network chunks held while a message is incomplete. */
 const CHUNKS_MAX = 16 * 1024
 
-/** The options for accepting streams. */
 export interface StreamServerOptions extends Partial<typeof LIMITS> {
   /**
    * Where clients connect, such as `/hub`. Upgrade requests at other paths are left to other
@@ -85,7 +84,6 @@ export interface StreamServerOptions extends Partial<typeof LIMITS> {
  */
 export interface StreamServer {
   readonly counters: Readonly<StreamServerCounters>
-  /** The number of open streams. */
   open(): number
   /** The number of TCP connections without a whole request head. */
   waiting(): number
@@ -102,10 +100,8 @@ export function acceptStreams(server: WebServer, options: StreamServerOptions): 
 /** A server whose connections can become WebSockets; one for HTTP/2 needs `allowHTTP1`. */
 export type WebServer = Server | HttpsServer | Http2SecureServer | Http2Server
 
-/** All acceptors on one server. */
 const doorsOf = new WeakMap<Server, Set<Door>>()
 
-/** The acceptor of streams on one HTTP server. */
 class Door implements StreamServer, Keeper {
   readonly counters: StreamServerCounters = { ...NO_STREAMS }
   readonly #server: Server
@@ -264,11 +260,7 @@ class Door implements StreamServer, Keeper {
   }
 }
 
-/**
- * The address that a request came from; see `clientOf`.
- *
- * @param untrusted  called when the request claims a proxy that is not trusted
- */
+/** @param untrusted  called when the request claims a proxy that is not trusted */
 export function remoteOf(
   { socket, headers }: Pick<IncomingMessage, 'socket' | 'headers'>,
   trust: Trust,
