@@ -26,7 +26,7 @@ export class Counted {
     this.environment = {
       ...own,
       kind,
-      carriers: own.carriers.map((open) => this.#datagrams(open)),
+      ...(own.openDatagrams ? { openDatagrams: this.#datagrams(own.openDatagrams) } : {}),
       connect: this.#stream(own.connect),
     }
   }

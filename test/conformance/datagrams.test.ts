@@ -1,7 +1,6 @@
 // Slow: each carrier is flooded with 20,000 datagrams.
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
-import { combine } from '../../packages/holdfast/src/drivers/net/carriers.ts'
 import { RELAY_BACKLOG_MAX, Relay } from '../../packages/holdfast/src/drivers/net/relay.ts'
 import {
   openUdp,
@@ -26,7 +25,7 @@ function hub(): OpenParty {
       const read = readFrame(frame)
       if (read?.kind !== 'relay') return
       const target = members.get(read.peer)
-      if (target === undefined) relay.gone(read.peer)
+      if (target === undefined) events.refused(relayed(read.peer))
       else target.deliver(relayed(me), read.bytes)
     }
     const relay = new Relay(
@@ -37,7 +36,7 @@ function hub(): OpenParty {
       () => 0,
       events,
     )
-    relay.named(me)
+    relay.addresses = [relayed(me)]
     members.set(me, relay)
     const close = relay.close.bind(relay)
     relay.close = () => {
@@ -51,11 +50,6 @@ function hub(): OpenParty {
 datagramsConformance('UDP over IPv4', () => openUdp())
 datagramsConformance('UDP over IPv6', () => openUdp({ host: '::1' }))
 datagramsConformance('relay', hub)
-datagramsConformance('UDP and relay as one', () => {
-  const relays = hub()
-  return async (events) => combine([await openUdp()(events), await relays(events)])
-})
-
 describe('UDP', () => {
   const opened: { close(): void }[] = []
   afterEach(() => {
@@ -181,47 +175,18 @@ describe('the relay', () => {
     expect(relay.counters).toMatchObject({ sent: 3, congested: 10 })
   })
 
-  test('has an address once the hub has given it a number', () => {
-    expect(relay.addresses).toEqual([])
-    relay.named(12)
-    expect(relay.addresses).toEqual(['relay:12'])
-  })
-
-  test('hands on a peer that left the hub as refused, and drops what is too large', () => {
+  test('drops what is too large, and all once it is closed', () => {
     const told: string[] = []
     const other = new Relay(
       () => true,
       () => 0,
-      {
-        datagram: (from, bytes) => told.push(`${from} ${bytes.length}`),
-        refused: (address) => told.push(`refused ${address}`),
-      },
+      { datagram: (from, bytes) => told.push(`${from} ${bytes.length}`) },
     )
     other.deliver('relay:3', new Uint8Array(DATAGRAM_MAX + 1))
     other.deliver('relay:3', new Uint8Array(DATAGRAM_MAX))
-    other.gone(3)
     other.close()
     other.deliver('relay:3', new Uint8Array(1))
-    other.gone(3)
-    expect(told).toEqual([`relay:3 ${DATAGRAM_MAX}`, 'refused relay:3'])
+    expect(told).toEqual([`relay:3 ${DATAGRAM_MAX}`])
     expect(other.counters).toMatchObject({ received: 2, oversize: 1 })
-  })
-})
-
-describe('several carriers as one', () => {
-  test('the address says which carrier sends; an unknown one is dropped', async () => {
-    const relays = hub()
-    const got: string[] = []
-    const events: DatagramEvents = { ...NOTHING, datagram: (from) => got.push(from) }
-    const far = { udp: await openUdp()(events), relay: await relays(events) }
-    const near = combine([await openUdp()(NOTHING), await relays(NOTHING)])
-    expect(near.addresses).toHaveLength(2)
-    near.send(far.relay.addresses[0]!, Uint8Array.of(1))
-    near.send(far.udp.addresses[0]!, Uint8Array.of(1))
-    near.send('pigeon:1', Uint8Array.of(1))
-    await until(() => got.length === 2)
-    expect([...got].sort()).toEqual([...near.addresses].sort())
-    near.close()
-    far.udp.close()
   })
 })

@@ -6,6 +6,7 @@
  * whatever fits no message throws.
  */
 
+import * as persistence from '../../packages/holdfast/src/session/persistence.ts'
 import {
   type FromHub,
   type Register,
@@ -437,7 +438,9 @@ function pass(made: Crowd): void {
   made.now += pick(made.chaos, [0, 1, 20, 250, 1_000])
   for (const [inc, own] of made.sessions) {
     machine.wake({ session: own, now: made.now, out: made.outs.get(inc)! })
-    machine.flush({ session: own, now: made.now, out: made.outs.get(inc)! })
+    const turn = { session: own, now: made.now, out: made.outs.get(inc)! }
+    machine.endIfLast(turn)
+    persistence.flush(turn)
   }
 }
 

@@ -383,7 +383,7 @@ describe('who leaves', () => {
   const leaves = (own: Session): unknown[] => {
     const { out, sent, asked } = listening()
     calmly(() => machine.leave({ session: own, now: 0, out }))
-    calmly(() => machine.flush({ session: own, now: 0, out }))
+    calmly(() => machine.endIfLast({ session: own, now: 0, out }))
     expect(own.leaving).toBe(true)
     return [sent.map(([to, kind]) => `${kind} ${to}`), asked.map(({ kind }) => kind)]
   }

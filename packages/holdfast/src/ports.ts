@@ -347,8 +347,8 @@ export interface Environment {
    * wire/beacon.ts. False if it was not accepted. Omitted where streams deliver such messages.
    */
   beacon?(url: string, body: Uint8Array): boolean
-  /** Carriers besides the relay, best first; each session opens its own. */
-  carriers: readonly OpenDatagrams[]
+  /** The carrier besides the relay; each session opens its own. Omitted where there is none. */
+  openDatagrams?: OpenDatagrams
   /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
   /** Reports an error that nothing else handles, thrown by a function of the game, and where. */

@@ -9,10 +9,15 @@ import { countsText } from '../../../holdfast/src/api/prometheus.ts'
 import { Conditioner } from '../../../holdfast/src/drivers/net/conditioner.ts'
 import { createNodeLoop } from '../../../holdfast/src/drivers/net/loop-node.ts'
 import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/server/origins.ts'
-import { type Conditions, format, parse } from '../../../holdfast/src/faults/conditions.ts'
+import {
+  type Conditions,
+  createPath,
+  format,
+  parse,
+} from '../../../holdfast/src/faults/conditions.ts'
 import { HUB_VERSION } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
-import type { Certificate, Datagrams, Loop } from '../../../holdfast/src/ports.ts'
+import type { Certificate, Loop } from '../../../holdfast/src/ports.ts'
 import { plainLines } from '../../../holdfast/src/wire/text/plain.ts'
 import { create } from '../../../hub/src/machine/budgets.ts'
 import { type Drained, openHub } from '../../../hub/src/open-hub.ts'
@@ -232,7 +237,7 @@ async function opened(
   const spending = { budgets: create(options.limits), trust }
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
-  const weather = conditions ? await weatherOf(createNodeLoop(), conditions) : undefined
+  const weather = conditions ? weatherOf(createNodeLoop(), conditions) : undefined
   // The hub needs the server, and answers need the hub; no request arrives before both are open.
   let answer: Answer = (_path, _request, response) => fail(response, 503)
   const place = { host, port, option: '--port', origins, spending, tls } as const
@@ -309,23 +314,11 @@ function folderFor(data: string): string {
   return data
 }
 
-async function weatherOf(loop: Loop, conditions: Conditions): Promise<Weather> {
+// The hub is mid-path: relaying is one direction of a round trip.
+function weatherOf(loop: Loop, conditions: Conditions): Weather {
   const conditioner = new Conditioner(loop, conditions)
-  let deliver: Parameters<Weather>[0] = () => {}
-  const carrier: Datagrams = {
-    addresses: [],
-    reaches: () => true,
-    send: (to, bytes) => {
-      const [connection, from] = to.split(' ').map(Number)
-      deliver(connection!, from!, bytes)
-    },
-    close: () => {},
-  }
-  // The hub is mid-path: relaying is one direction of a round trip.
-  const open = conditioner.condition(() => Promise.resolve(carrier), 'out')
-  const conditioned = await open({ datagram: () => {}, refused: () => {} })
-  return (direct) => {
-    deliver = direct
-    return (connection, from, datagram) => conditioned.send(`${connection} ${from}`, datagram)
+  const path = createPath()
+  return (deliver) => (to, from, datagram) => {
+    conditioner.pass(path, datagram, (copy) => deliver(to, from, copy))
   }
 }

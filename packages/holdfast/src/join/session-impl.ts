@@ -43,7 +43,6 @@ import type {
   Safety,
   SessionEvents,
   Status,
-  Healing,
   SessionFigures,
 } from './events.ts'
 import { hostOf, PendingOperations, type Shared } from './host.ts'
@@ -61,31 +60,6 @@ import { formatToken } from './token.ts'
 import type { Viewer } from '../kind/viewer.ts'
 import { standing } from '../session/persistence.ts'
 import { patience } from '../session/server.ts'
-
-/** The current disconnection of this member. */
-export class Absence {
-  #since: Millis = 0
-  #same = true
-  #lost = 0
-
-  begin(since: Millis): void {
-    this.#since = since
-  }
-
-  /** The member rejoined, as the same player or not. @param lost  operations that are lost */
-  returned(isSame: boolean, lost: number): void {
-    this.#same &&= isSame
-    this.#lost += lost
-  }
-
-  /** The member is connected again. @param resent  operations that were sent again */
-  end(now: Millis, resent: number): Healing {
-    const healing = { awayMs: now - this.#since, same: this.#same, resent, lost: this.#lost }
-    this.#since = this.#lost = 0
-    this.#same = true
-    return healing
-  }
-}
 
 // Longest wait of `leave` until the others know, or until the hub has the room and its end.
 const LEAVE_MS: Millis = 3_000
@@ -129,7 +103,8 @@ export class SessionImpl implements InternalSession {
   readonly #kinds = new Map<Kind, Opened>()
   readonly #faces = new Map<number, Face>()
   readonly #roster = new Roster()
-  readonly #absence = new Absence()
+  // The disconnection of this member: since when, as the same player, and its lost operations.
+  #absence = { since: 0, same: true, lost: 0 }
   #memberLoop: MemberLoop | null = null
   #isLeaving = false
   #goodbye: Promise<void> | null = null
@@ -511,7 +486,8 @@ export class SessionImpl implements InternalSession {
   }
 
   #onJoined(inc: PeerId, player: number, lost: number): void {
-    this.#absence.returned([0, player].includes(this.#roster.player), lost)
+    this.#absence.same &&= [0, player].includes(this.#roster.player)
+    this.#absence.lost += lost
     // Another session numbers its members differently.
     Object.assign(this.#roster, { inc, player, away: new Set() })
   }
@@ -573,7 +549,7 @@ export class SessionImpl implements InternalSession {
     if (status === this.#status || this.#status === 'lost') return
     const before = this.#status
     this.#status = status
-    if (status === 'reconnecting') this.#absence.begin(this.#memberLoop?.outOfTouchSince() ?? 0)
+    if (status === 'reconnecting') this.#absence.since = this.#memberLoop?.outOfTouchSince() ?? 0
     this.#emit('status', status)
     this.#updateSafety()
     for (const simulation of this.#simulations) simulation.look()
@@ -583,7 +559,10 @@ export class SessionImpl implements InternalSession {
   #heal(): void {
     if (!this.#memberLoop) return
     const { loop, member: own } = this.#memberLoop
-    this.#emit('healed', this.#absence.end(loop.now(), own.session.client.pending.length))
+    const { since, same, lost } = this.#absence
+    this.#absence = { since: 0, same: true, lost: 0 }
+    const resent = own.session.client.pending.length
+    this.#emit('healed', { awayMs: loop.now() - since, same, resent, lost })
   }
 
   #fail(code: ErrorCode, why: string): void {

@@ -11,9 +11,11 @@ import type { Effects, PartView } from '../kind/protocol/part.ts'
 import * as clock from '../link/timing/clock.ts'
 import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
-import type { ToHub } from '../hub-protocol/messages.ts'
+import { type ToHub, toHub } from '../hub-protocol/messages.ts'
+import { encode } from '../wire/layout.ts'
 import type { PeerMessage } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
+import * as persistence from '../session/persistence.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
 import {
@@ -126,7 +128,7 @@ function createOut(run: Runtime): SessionOut {
       last = message
       deliver(run, to, lastBytes)
     },
-    hub: (message) => joinClient.sendToHub(run, message),
+    hub: (message) => run.ports.hub(encode(toHub, message)),
     time: () => sessionTime(run, run.now),
     seal: (sheet, index, as) => storedRoom.seal(run, sheet, index, as),
     answer: (asker, joined) => joinResponder.answer(run, asker, joined),
@@ -289,45 +291,40 @@ function welcome(run: Runtime, those: readonly PeerId[]): void {
   }
 }
 
+// Handles one input.
+function take(run: Runtime, now: Millis, where: string, handle: () => void): void {
+  begin(run, now)
+  guard(run, where, handle)
+  end(run)
+}
+
 /** Handles a datagram. The bytes are valid only during the call. */
 export function datagram(run: Runtime, now: Millis, from: string, bytes: Uint8Array): void {
-  begin(run, now)
-  guard(run, 'a datagram', () => links.datagram(run, from, bytes))
-  end(run)
+  take(run, now, 'a datagram', () => links.datagram(run, from, bytes))
 }
 
 export function refused(run: Runtime, now: Millis, address: string): void {
-  begin(run, now)
-  guard(run, 'a refusal of the system', () => peers.refused(run, address))
-  end(run)
+  take(run, now, 'a refusal of the system', () => peers.refused(run, address))
 }
 
 export function hubOpened(run: Runtime, now: Millis): void {
-  begin(run, now)
-  guard(run, 'the stream to the hub', () => joinClient.hubOpened(run))
-  end(run)
+  take(run, now, 'the stream to the hub', () => joinClient.hubOpened(run))
 }
 
 export function hubClosed(run: Runtime, now: Millis): void {
-  begin(run, now)
-  guard(run, 'the stream to the hub', () => joinClient.hubClosed(run))
-  end(run)
+  take(run, now, 'the stream to the hub', () => joinClient.hubClosed(run))
 }
 
 /** The hub's address has no server, or one that is no hub; no hub has answered there yet. */
 export function hubMet(run: Runtime, now: Millis, met: Met): void {
-  begin(run, now)
-  guard(run, 'what is at the address of the hub', () => joinClient.onMet(run, met))
-  end(run)
+  take(run, now, 'what is at the address of the hub', () => joinClient.onMet(run, met))
 }
 
 export function computed(run: Runtime, now: Millis, job: number, answer: CurveAnswer): void {
-  begin(run, now)
-  guard(run, 'an answer of curves', () => {
+  take(run, now, 'an answer of curves', () => {
     const found = dispatch.takeJob(run, job)
     if (found) onComputed(run, found, answer)
   })
-  end(run)
 }
 
 function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
@@ -348,9 +345,7 @@ function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
 }
 
 export function hubMessage(run: Runtime, now: Millis, bytes: Uint8Array): void {
-  begin(run, now)
-  guard(run, 'a message of the hub', () => joinClient.receiveHub(run, bytes))
-  end(run)
+  take(run, now, 'a message of the hub', () => joinClient.receiveHub(run, bytes))
 }
 
 /** Asks the primary for an operation on a part. @returns its number @throws HoldfastError */
@@ -391,12 +386,10 @@ export function invite(
 
 /** Leaves the session: the primary is asked to remove us, or the role is handed over. */
 export function leave(run: Runtime, now: Millis): void {
-  begin(run, now)
-  const { member } = run
-  if (member.phase === 'in' && !member.session.leaving) {
-    guard(run, 'a goodbye', () => session.leave(run.turn))
-  }
-  end(run)
+  const { phase, session: own } = run.member
+  take(run, now, 'a goodbye', () => {
+    if (phase === 'in' && !own.leaving) session.leave(run.turn)
+  })
 }
 
 /** Cancels a join: leaves the session that it entered or is about to enter. */
@@ -511,9 +504,10 @@ function settle(run: Runtime): void {
     for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.scheduleWrite(run, peer)
   }
   for (const { part, state } of member.mounts) {
-    if (part.hasChanges?.(state)) session.markUnlogged(member.session, run.now)
+    if (part.hasChanges?.(state)) persistence.markUnlogged(member.session, run.now)
   }
-  session.flush(run.turn)
+  session.endIfLast(run.turn)
+  persistence.flush(run.turn)
   dispatch.flush(run)
 }
 

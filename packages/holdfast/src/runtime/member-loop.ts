@@ -6,9 +6,8 @@
  */
 
 import { Conditioner } from '../drivers/net/conditioner.ts'
-import { combine } from '../drivers/net/carriers.ts'
 import { Relay } from '../drivers/net/relay.ts'
-import { type Conditions, PERFECT } from '../faults/conditions.ts'
+import { type Conditions, createPath, type Path, PERFECT } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import * as member from '../member/member.ts'
@@ -28,7 +27,6 @@ import { markOf } from '../member/room-key.ts'
 import {
   type Alarm,
   type Ciphers,
-  type DatagramEvents,
   type Datagrams,
   type Loop,
   type Later,
@@ -115,9 +113,16 @@ export class MemberLoop {
   readonly #run: Runtime
   readonly #alarm: Alarm
   readonly #hub: HubConnection
-  readonly #carriers: Datagrams
+  readonly #direct: Datagrams | null
+  readonly #relay: Relay
   readonly #curves: Curves
   readonly #conditioner: Conditioner
+  readonly #paths = {
+    in: createPath(),
+    out: createPath(),
+    fromRelay: createPath(),
+    toRelay: createPath(),
+  }
   readonly #onEvent: (event: MemberEvent) => void
   readonly #onSettled: () => void
   #touched = false
@@ -133,16 +138,20 @@ export class MemberLoop {
   #lastCallAt: Millis = 0
   #standstill = { from: -Infinity, until: -Infinity }
 
-  private constructor(options: MemberLoopOptions, open: Opened, { crypto, identity }: Player) {
-    const { environment } = options
+  private constructor(
+    options: MemberLoopOptions,
+    direct: Datagrams | null,
+    { crypto, identity }: Player,
+  ) {
+    const { environment, conditions } = options
     const { loop } = environment
     this.loop = loop
     this.#onEvent = options.onEvent
     this.#onSettled = options.onSettled
-    this.#carriers = open.carriers
-    this.#conditioner = open.conditioner
+    this.#direct = direct
+    this.#conditioner = new Conditioner(loop, conditions ?? PERFECT)
     this.#traffic = new Traffic(loop.now())
-    const memberOptions = memberOptionsOf(options, open.direct.addresses, { crypto, identity })
+    const memberOptions = memberOptionsOf(options, direct?.addresses ?? [], { crypto, identity })
     this.#curves = crypto.curves
     this.member = create(
       loop.now(),
@@ -154,9 +163,13 @@ export class MemberLoop {
       ciphers: crypto.ciphers,
       datagram: (to, bytes) => {
         this.#traffic.sent(this.#run.now, bytes.length)
-        this.#carriers.send(to, bytes)
+        const relayed = isRelayed(to)
+        const carrier = relayed ? this.#relay : direct
+        if (this.#conditioner.quiet) return carrier?.send(to, bytes)
+        const path = relayed ? this.#paths.toRelay : this.#paths.out
+        this.#conditioner.pass(path, bytes, (copy) => carrier?.send(to, copy))
       },
-      reaches: (address) => open.direct.reaches(address),
+      reaches: (address) => direct?.reaches(address) ?? false,
       hub: (message) => void this.#hub.send(frameMessage(message)),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
@@ -165,25 +178,32 @@ export class MemberLoop {
     })
     this.#lastCallAt = loop.now()
     this.#alarm = loop.alarm(() => this.#wake())
-    open.attach({
-      datagram: (from, bytes) => {
-        this.do((now) => {
-          this.#traffic.received(now, bytes.length)
-          member.datagram(this.#run, now, from, bytes)
-        })
-      },
-      refused: (address) => this.do((now) => member.refused(this.#run, now, address)),
-    })
+    this.#relay = new Relay(
+      (frame) => this.#hub.send(frame),
+      () => this.#hub.backlog(),
+      { datagram: (from, bytes) => this.#receive(from, bytes, this.#paths.fromRelay) },
+    )
     this.#hub = new HubConnection(options.urls, environment, {
       opened: () => this.do((now) => member.hubOpened(this.#run, now)),
       closed: () => this.do((now) => member.hubClosed(this.#run, now)),
       met: (met) => this.do((now) => member.hubMet(this.#run, now, met)),
       message: (bytes) => this.do((now) => member.hubMessage(this.#run, now, bytes)),
       quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
-      relayed: (from, bytes) => open.relay.deliver(from, bytes),
+      relayed: (from, bytes) => this.#relay.deliver(from, bytes),
     })
-    open.toHub = this.#hub
     this.do(() => {})
+  }
+
+  #receive(from: string, bytes: Uint8Array, path: Path): void {
+    if (this.#conditioner.quiet) this.#take(from, bytes)
+    else this.#conditioner.pass(path, bytes, (copy) => this.#take(from, copy))
+  }
+
+  #take(from: string, bytes: Uint8Array): void {
+    this.do((now) => {
+      this.#traffic.received(now, bytes.length)
+      member.datagram(this.#run, now, from, bytes)
+    })
   }
 
   // The answer always comes after the call that asked.
@@ -205,10 +225,18 @@ export class MemberLoop {
     return { session, player, seed: options.identity.seed, roomKey: options.roomKey, point }
   }
 
-  /** Opens the carriers and starts. @throws HoldfastError when a carrier cannot be opened */
+  /** Opens the carrier and starts. @throws HoldfastError when it cannot be opened */
   static async start(options: MemberLoopOptions): Promise<MemberLoop> {
     const player = await openPlayer(options.environment, options.memberOptions.token)
-    return new MemberLoop(options, await openCarriers(options), player)
+    let started: MemberLoop | null = null
+    const direct = await options.environment.openDatagrams?.({
+      datagram: (from, bytes) => {
+        if (started) started.#receive(from, bytes, started.#paths.in)
+      },
+      refused: (address) => started?.do((now, run) => member.refused(run, now, address)),
+    })
+    started = new MemberLoop(options, direct ?? null, player)
+    return started
   }
 
   /** Session time; NaN while it is not known. */
@@ -371,7 +399,9 @@ export class MemberLoop {
     this.#stopped = true
     this.#alarm.cancel()
     this.#hub.end()
-    this.#carriers.close()
+    this.#conditioner.close()
+    this.#direct?.close()
+    this.#relay.close()
   }
 }
 
@@ -399,56 +429,6 @@ function sealedTerms(
   by: Ciphers,
 ): string {
   return roomKey ? `${terms};sealed=${markOf(by, roomKey)}` : terms
-}
-
-interface Opened {
-  carriers: Datagrams
-  direct: Datagrams
-  relay: Relay
-  conditioner: Conditioner
-  toHub: HubConnection | null
-  attach(events: DatagramEvents): void
-}
-
-async function openCarriers(options: MemberLoopOptions): Promise<Opened> {
-  const { environment, conditions } = options
-  let events: DatagramEvents | null = null
-  const forward: DatagramEvents = {
-    datagram: (from, bytes) => events?.datagram(from, bytes),
-    refused: (address) => events?.refused(address),
-  }
-  const conditioner = new Conditioner(environment.loop, conditions ?? PERFECT)
-  const direct = combine(
-    await Promise.all(environment.carriers.map((open) => conditioner.condition(open)(forward))),
-  )
-  let relay: Relay | null = null
-  const opened: Opened = {
-    carriers: direct,
-    direct,
-    relay: null as unknown as Relay,
-    conditioner: conditioner,
-    toHub: null,
-    attach: (to) => void (events = to),
-  }
-  const relayed = await conditioner.condition((to) => {
-    relay = new Relay(
-      (frame) => opened.toHub?.send(frame) ?? false,
-      () => opened.toHub?.backlog() ?? 0,
-      to,
-    )
-    return Promise.resolve(relay)
-  })(forward)
-  opened.relay = relay as unknown as Relay
-  opened.carriers = {
-    addresses: direct.addresses,
-    reaches: (address) => direct.reaches(address) || relayed.reaches(address),
-    send: (to, bytes) => (isRelayed(to) ? relayed : direct).send(to, bytes),
-    close: () => {
-      direct.close()
-      relayed.close()
-    },
-  }
-  return opened
 }
 
 const SLOT_MS: Millis = 250

@@ -38,12 +38,12 @@ export const REFRESH_MS: Millis = 1_000
 export const REFRESHES_MAX = 8
 
 export { takeView } from './client.ts'
-export { markUnlogged } from './persistence.ts'
 export { handOver } from './roles.ts'
+export { end as endIfLast } from './server.ts'
 
 /** A message of another member, or of ourselves, on the reliable stream. */
 export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
-  const { session } = turn
+  const { session, out } = turn
   switch (message.kind) {
     case 'view':
       return client.takeView(turn, from, message.view)
@@ -70,18 +70,6 @@ export function receive(turn: Turn, from: PeerId, message: PeerMessage): void {
       return client.takeNews(turn, from, message)
     case 'standing':
       return client.takeStanding(turn, from, message)
-    default:
-      return receiveRare(turn, from, message)
-  }
-}
-
-type RecoveryKind = 'askPromise' | 'promise' | 'inquire' | 'witness' | 'testimony' | 'recovered'
-type RareKind = RecoveryKind | 'askRoom' | 'room' | 'persisted'
-
-// Recoveries, and rooms as files.
-function receiveRare(turn: Turn, from: PeerId, message: PeerMessage & { kind: RareKind }): void {
-  const { session, out } = turn
-  switch (message.kind) {
     case 'askPromise':
       return client.promise(turn, from, message.at)
     case 'promise':
@@ -184,12 +172,6 @@ export function onHubDown(session: Session, out: SessionOut): void {
   session.hub.up = false
   membership.onDetached(session, out)
   persistence.onDetached(session)
-}
-
-/** Ends each call: writes stored state to the hub, and ends the session if we are the last. */
-export function flush(turn: Turn): void {
-  server.end(turn)
-  persistence.flush(turn)
 }
 
 export function markAlive(turn: Turn, peer: PeerId): void {

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
-import { PERFECT, parse } from '../../faults/conditions.ts'
+import { createPath, PERFECT, parse } from '../../faults/conditions.ts'
 import type { Datagrams } from '../../ports.ts'
 import { createWorld, type World } from '../../../../sim/src/world.ts'
-import { Conditioner, CONDITIONER_QUEUE_MAX, type Direction } from './conditioner.ts'
+import { Conditioner, CONDITIONER_QUEUE_MAX } from './conditioner.ts'
 
 // Goal: conditions over a carrier do what they say, whichever way, also while they change.
 // Method: a quiet simulated network underneath, so that every delay and loss is the conditioner's.
@@ -17,7 +17,7 @@ interface Scene {
   heard: { a: string[]; b: string[] }
 }
 
-async function scene(conditions: string, direction?: Direction): Promise<Scene> {
+async function scene(conditions: string): Promise<Scene> {
   const world = createWorld({ seed: 1 })
   const [a, b] = [world.node('a'), world.node('b')]
   const weather = new Conditioner(a.loop, parse(conditions), 5)
@@ -26,10 +26,19 @@ async function scene(conditions: string, direction?: Direction): Promise<Scene> 
     datagram: (_: string, bytes: Uint8Array) => words.push(`${world.now()}: ${bytes.join()}`),
     refused: (address: string) => words.push(`${world.now()}: refused ${address}`),
   })
+  const [out, into, own] = [createPath(), createPath(), events(heard.a)]
+  const carrier = await a.openDatagrams({
+    ...own,
+    datagram: (from, bytes) => weather.pass(into, bytes, (copy) => own.datagram(from, copy)),
+  })
   return {
     world,
     weather,
-    a: await weather.condition(a.openDatagrams, direction)(events(heard.a)),
+    a: {
+      ...carrier,
+      send: (to, bytes) => weather.pass(out, bytes, (copy) => carrier.send(to, copy)),
+      close: () => weather.close(),
+    },
     b: await b.openDatagrams(events(heard.b)),
     heard,
   }
@@ -50,30 +59,11 @@ describe('one datagram', () => {
     expect(heard).toEqual({ a: ['50: 2'], b: ['50: 1'] })
   })
 
-  test.each([
-    ['out', { a: ['0: 2'], b: ['50: 1'] }],
-    ['in', { a: ['50: 2'], b: ['0: 1'] }],
-  ] as const)('waits on the way %s alone if told so', async (direction, expected) => {
-    const { world, a, b, heard } = await scene('rtt=100', direction)
-    a.send('sim:b', new Uint8Array([1]))
-    b.send('sim:a', new Uint8Array([2]))
-    world.runSync(1000)
-    expect(heard).toEqual(expected)
-  })
-
   test('on a quiet wire goes straight through', async () => {
     const { world, a, heard } = await scene('')
     a.send('sim:b', new Uint8Array([1]))
     world.runSync(0)
     expect(heard.b).toEqual(['0: 1'])
-  })
-
-  test('is dropped and counted above 1232 bytes', async () => {
-    const { world, weather, a, heard } = await scene('rtt=10')
-    a.send('sim:b', new Uint8Array(1233))
-    world.runSync(100)
-    expect(heard.b).toEqual([])
-    expect(weather.counters.oversize).toBe(1)
   })
 })
 
@@ -127,26 +117,14 @@ describe('while it runs', () => {
     expect(weather.current().lossShare).toBe(1)
   })
 
-  test('after close nothing leaves and nothing is told', async () => {
+  test('after close nothing that waited leaves', async () => {
     const { world, a, b, heard } = await scene('rtt=100')
     a.send('sim:b', new Uint8Array([1]))
     b.send('sim:a', new Uint8Array([2]))
     world.runSync(1)
     a.close()
-    a.close()
-    a.send('sim:b', new Uint8Array([3]))
     world.runSync(1000)
-    expect(heard).toEqual({ a: [], b: [] })
-  })
-
-  test('addresses and refusals are the own ones of the carrier', async () => {
-    const { world, a, b, heard } = await scene('rtt=100')
-    expect(a.addresses).toEqual(['sim:a'])
-    expect([a.reaches('sim:b'), a.reaches('udp:1.2.3.4:5')]).toEqual([true, false])
-    b.close()
-    a.send('sim:b', new Uint8Array([1]))
-    world.runSync(1000)
-    expect(heard.a).toEqual(['50: refused sim:b'])
+    expect(heard.b).toEqual([])
   })
 
   test('the same seed makes the same weather', async () => {
@@ -165,15 +143,18 @@ describe('while it runs', () => {
     const counted = { ...loop, random: (count: number) => (drawn++, loop.random(count)) }
     const weather = new Conditioner(counted, {})
     const heard: number[] = []
-    const events = { datagram: () => heard.push(world.now()), refused() {} }
-    const a = await weather.condition(openDatagrams)(events)
-    a.send('sim:a', new Uint8Array([1]))
+    const carrier = await openDatagrams({ datagram: () => heard.push(world.now()), refused() {} })
+    const path = createPath()
+    const send = (): void => {
+      weather.pass(path, new Uint8Array([1]), (copy) => carrier.send('sim:a', copy))
+    }
+    send()
     world.runSync(100)
     expect([heard, drawn]).toEqual([[0], 0])
     weather.change({ rttMs: 30 })
-    a.send('sim:a', new Uint8Array([1]))
+    send()
     weather.change(PERFECT)
-    a.send('sim:a', new Uint8Array([1]))
+    send()
     world.runSync(100)
     expect([heard, drawn]).toEqual([[0, 100, 115], 1])
     expect(() => new Conditioner(loop, { rttMs: -1 })).toThrow('rttMs must be from 0')

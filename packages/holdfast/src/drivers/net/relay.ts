@@ -6,10 +6,9 @@
  * router: the link sees loss and slows down, and the next datagrams are fresh.
  */
 
-import type { PeerId } from '../../machine.ts'
 import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
 import { VARINT_MAX } from '../../wire/bytes.ts'
-import { frameKnock, frameRelay, relayed } from '../../wire/relay.ts'
+import { frameKnock, frameRelay } from '../../wire/relay.ts'
 
 /** Most bytes that may wait in the hub's stream when a datagram is added. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
@@ -44,13 +43,13 @@ export class Relay implements Datagrams {
   }
   readonly #sendFrame: (frame: Uint8Array) => boolean
   readonly #backlog: () => number
-  readonly #events: DatagramEvents
+  readonly #events: Pick<DatagramEvents, 'datagram'>
   #open = true
 
   constructor(
     sendFrame: (frame: Uint8Array) => boolean,
     backlog: () => number,
-    events: DatagramEvents,
+    events: Pick<DatagramEvents, 'datagram'>,
   ) {
     this.#sendFrame = sendFrame
     this.#backlog = backlog
@@ -78,21 +77,11 @@ export class Relay implements Datagrams {
     this.#open = false
   }
 
-  /** The hub assigned our number, which from now on is in `addresses`. */
-  named(me: PeerId): void {
-    this.addresses = [relayed(me)]
-  }
-
   /** The stream brought a datagram. The bytes are valid only during the call. */
   deliver(from: string, bytes: Uint8Array): void {
     if (!this.#open) return
     this.counters.received += 1
     if (bytes.length > DATAGRAM_MAX) this.counters.oversize += 1
     else this.#events.datagram(from, bytes)
-  }
-
-  /** The hub reports that this peer is not connected to it any more. */
-  gone(peer: PeerId): void {
-    if (this.#open) this.#events.refused(relayed(peer))
   }
 }
