@@ -33,7 +33,7 @@ export const TABLE = {
     silence: {
       limit: 30_000,
       of: 'ms in which a stranger says nothing',
-      why: 'whoever looks for a room asks twice a second, and pings every 2 s',
+      why: 'a process that looks for a room asks twice a second, and pings every 2 s',
     },
     messages: {
       limit: { max: 1_024, perSecond: 256 },
@@ -48,7 +48,7 @@ export const TABLE = {
     joins: {
       limit: { max: 32 * KILO, perSecond: 8 * KILO },
       of: 'bytes to a primary before joining',
-      why: 'a join is some 400 bytes, or 3 kB with long names over a bad line',
+      why: 'a join is some 400 bytes, or 3 kB with long names on a lossy line',
     },
     registrations: {
       limit: 64,
@@ -75,7 +75,7 @@ export const TABLE = {
     dials: {
       limit: { max: 1_024, perSecond: 128 },
       of: 'TCP connections',
-      why: '64 browsers load a page at once, and go on to the next after 4 s',
+      why: '64 browsers load a page at once, and another one after 4 s',
     },
     requests: {
       limit: { max: 4_096, perSecond: 512 },
@@ -90,7 +90,7 @@ export const TABLE = {
     opens: {
       limit: { max: 256, perSecond: 32 },
       of: 'streams opened',
-      why: 'all come back at once when a hub was restarted, and twice if it was in vain',
+      why: 'everybody comes back at once after a restart, and again if that failed',
     },
     messages: {
       limit: { max: 4_096, perSecond: 1_024 },
@@ -140,12 +140,12 @@ export const TABLE = {
     keeps: {
       limit: { max: 16 * MEGA, perSecond: MEGA },
       of: 'bytes that are kept',
-      why: '64 rooms that go on after a restart write 100 kB each at once',
+      why: '64 rooms that continue after a restart write 100 kB each at once',
     },
     kept: {
       limit: 512,
       of: 'rooms kept',
-      why: 'a class of 64 that opens a room each on every day of a week',
+      why: 'a class of 64, each of whom opens a room on every day of a week',
     },
   },
   key: {},
@@ -163,14 +163,14 @@ export const TABLE = {
     kept: {
       limit: MEGA,
       of: 'bytes kept of one room',
-      why: 'who opens it again reads all of it; a table of 10,000 keys is 400 kB',
+      why: 'the next opener reads all of it; a table of 10,000 keys is 400 kB',
     },
   },
   hub: {
     sockets: {
       limit: 16_384,
       of: 'TCP connections at once',
-      why: 'more than streams, for pages; a process has as many files as its system lets it',
+      why: 'more than streams, for pages; the system limits the open files of a process',
     },
     dials: {
       limit: { max: 8_192, perSecond: 2_048 },
@@ -180,12 +180,12 @@ export const TABLE = {
     streams: {
       limit: 10_000,
       of: 'streams at once',
-      why: 'each is 20 kB of memory, and one core has enough to do for as many members',
+      why: 'each takes 20 kB of memory, and so many members fill one core',
     },
     opens: {
       limit: { max: 4_096, perSecond: 1_024 },
       of: 'streams opened',
-      why: 'one costs 0.2 ms; 10,000 that come back at once are in after 6 s',
+      why: 'one costs 0.2 ms; 10,000 that come back at once take 6 s',
     },
     messages: {
       limit: { max: 32_768, perSecond: 16_384 },
@@ -200,17 +200,17 @@ export const TABLE = {
     rooms: {
       limit: SESSIONS_MAX,
       of: 'rooms',
-      why: 'each is some kilobytes of memory and of disk',
+      why: 'each takes some kilobytes of memory and of disk',
     },
     keeps: {
       limit: { max: 64 * MEGA, perSecond: 8 * MEGA },
       of: 'bytes that are kept',
-      why: 'a disk takes more, and the loop gives 0.1 s a second for so many',
+      why: 'a disk takes more; so many cost 0.1 s of the loop a second',
     },
     kept: {
       limit: 10_000,
       of: 'rooms kept',
-      why: 'each is 2 to 4 kB of memory, and of disk what it holds',
+      why: 'each takes 2 to 4 kB of memory, and its size on disk',
     },
     registrations: {
       limit: { max: 1_024, perSecond: 128 },
