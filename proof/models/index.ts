@@ -20,8 +20,8 @@ import { inScopes, type NamedModel } from './rows.ts'
 import * as seal from './seal.ts'
 import { sessionModel } from './session.ts'
 import * as session from './session-scopes.ts'
-import { slotsModel } from './slots.ts'
-import * as slots from './slots-scopes.ts'
+import * as slots from './slots.ts'
+
 import * as tables from './tables.ts'
 import * as takeover from './takeover.ts'
 
@@ -47,7 +47,7 @@ export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly Na
     'mail-keys': inScopes(mailKeys.keyModel, mailKeys.SCOPES, mailKeys.MUTANTS),
     restarts: inScopes(restarts.restartModel, restarts.SCOPES, restarts.MUTANTS),
   },
-  slots: { slots: inScopes(slotsModel, slots.SCOPES, slots.MUTANTS) },
+  slots: { slots: inScopes(slots.slotsModel, slots.SCOPES, slots.MUTANTS) },
 }
 
 /** The same by room alone. */

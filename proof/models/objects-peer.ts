@@ -1,6 +1,6 @@
 /**
  * One member of the objects' model: the shipped part, and what it sends in answer to one input.
- * A function of state and input, so that what comes back often is computed once (interned.ts).
+ * A function of state and input, so that each pair is computed once (cells.ts).
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
@@ -65,7 +65,7 @@ export type Input =
 
 /** What an input led to. */
 export interface Effects {
-  messages: { to: PeerId; bytes: Uint8Array; told: boolean }[]
+  messages: { to: PeerId; bytes: Uint8Array }[]
   frames: { to: PeerId; seq: number; bytes: Uint8Array }[]
   /** Versions about which it had asked, and was told that it is granted. */
   granted: string[]
@@ -172,8 +172,7 @@ function outOf(before: Objects, state: Objects, effects: Effects): PartOut {
     send: (to, bytes) => {
       const subscriber = state.subscribers.get(to)
       if (!subscriber?.linked) return 0
-      const told = bytes[0] === TELL
-      effects.messages.push({ to, bytes, told })
+      effects.messages.push({ to, bytes })
       return (subscriber.awaited.at(-1)?.message ?? 0) + 1
     },
     emit: (event) => {
@@ -186,6 +185,11 @@ function outOf(before: Objects, state: Objects, effects: Effects): PartOut {
 }
 
 const TELL = 1
+
+/** Whether the sender of a message hears when it has come. */
+export function isTold(input: Input): boolean {
+  return input.kind === 'message' && input.bytes[0] === TELL
+}
 
 function freeSeq(carried: ReadonlyMap<number, unknown>): number {
   let seq = 1

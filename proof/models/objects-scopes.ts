@@ -1,6 +1,6 @@
 /** The scopes of the objects' model: those in which it holds, and those with a mutant. */
 
-import type { Scope } from './objects-tables.ts'
+import type { Scope } from './objects-scene.ts'
 import type { Rows } from './rows.ts'
 
 /** In all of these every claim holds. */

@@ -62,6 +62,7 @@ export function sessionModel(name: string, scope: Scope): CellModel<Scene> {
   return {
     name,
     cells: tables.all,
+    arrays: ['processes', 'toHub', 'fromHub', 'links', 'late'],
     init: () => begin(tables),
     actions: (scene) => actions(tables, choices, scene),
     always: { ...always(), ...moderation.always(tables) },

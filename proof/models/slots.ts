@@ -7,18 +7,28 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import { isSettled } from '../../packages/holdfast/src/slots/protocol/tally.ts'
-import { type Face, type SlotsScope } from './slots-node.ts'
-import * as scenes from './slots-scene.ts'
+import type { CellModel } from '../../packages/sim/src/checker/checker.ts'
+import type { Rows, Row } from './rows.ts'
 import {
+  act,
+  ARRAYS,
+  ASIDE,
+  begin,
+  createTables,
+  deliver,
+  type Face,
   faceIn,
   isGone,
-  listOf,
+  leave,
   MEMBERS,
+  perform,
+  round,
   type SlotsAction,
+  type SlotsScope,
   type SlotsTables,
   type SlotsWorld,
+  telling,
 } from './slots-scene.ts'
 
 // As long as everything takes: all that is owed; and if a world is taken, the next settled slots,
@@ -32,27 +42,24 @@ const roundsOf = ({ bounded, troubled }: SlotsScope): number => {
 const TROUBLES_MAX = 6
 
 /** The model for one scope. */
-export function slotsModel(name: string, scope: SlotsScope): Model<SlotsWorld> {
-  const tables = scenes.createTables(scope)
-  const steps = stepsOf(tables)
-  const { place } = tables
+export function slotsModel(name: string, scope: SlotsScope): CellModel<SlotsWorld> {
+  const tables = createTables(scope)
   const some = (holds: (face: Face) => boolean) => (world: SlotsWorld) =>
     membersOf(tables, world).some(holds)
   return {
-    name,
-    init: () => scenes.begin(tables),
-    actions: (world) => actions(tables, steps, world),
+    ...{ name, cells: tables.all, arrays: ARRAYS, aside: ASIDE },
+    init: () => begin(tables),
+    actions: (world) => actions(tables, world),
     always: { 'slot.excl': (world) => exclusive(tables, world) },
     sometimes: {
       'an act came late': some(({ again }) => again),
-      'all rounds were made': (world) => world[place.rounds] === roundsOf(scope),
+      'all rounds were made': ({ rounds }) => rounds === roundsOf(scope),
       ...(scope.bounded ? {} : { 'a world was taken': some(({ adopted }) => adopted) }),
     },
     settled: {
       'slot.converge': (world) => converged(tables, world),
       ...(scope.troubled ? { 'slot.told': (world) => toldOnce(tables, world) } : {}),
     },
-    flat: place.node,
     show: (world) => show(tables, world),
   }
 }
@@ -61,110 +68,79 @@ function membersOf(tables: SlotsTables, world: SlotsWorld): Face[] {
   return [1, 2, 3].map((me) => faceIn(tables, world, me))
 }
 
-/** All steps, each made once. */
-interface Steps {
-  round: SlotsAction
-  standing: SlotsAction
-  leave: SlotsAction
-  /** By act. */
-  wants: SlotsAction[]
-  /** By member; to whom, by member too. */
-  ticks: SlotsAction[]
-  tells: { told: SlotsAction; doubted: SlotsAction }[][]
-}
-
-function stepsOf(tables: SlotsTables): Steps {
-  const members = [0, 1, 2, 3]
-  const wants = tables.scope.acts.map(({ by, to }, act) => {
-    return { label: `${by} wants cell ${to}`, next: scenes.performing(tables, act) }
-  })
-  const ticks = members.map((me) => {
-    return { label: `a slot goes by at ${me}`, next: scenes.ticking(tables, me) }
-  })
-  return {
-    round: {
-      label: 'all tell all, and a slot goes by',
-      next: (world) => scenes.round(tables, world, 0),
-    },
-    standing: {
-      label: 'all but 2 tell all, and a slot goes by',
-      environment: true,
-      next: (world) => scenes.round(tables, world, 2),
-    },
-    leave: {
-      label: '1 is gone',
-      environment: true,
-      next: (world) => scenes.leave(tables, world),
-    },
-    ...{ wants, ticks },
-    tells: members.map((from) => members.map((to) => tellSteps(tables, from, to))),
-  }
-}
-
-function tellSteps(tables: SlotsTables, from: PeerId, to: PeerId): Steps['tells'][number][number] {
-  const label = `${from} tells ${to}`
-  return {
-    told: { label, next: scenes.telling(tables, from, to, true) },
-    doubted: {
-      label: `${label}, and takes it for lost`,
-      environment: true,
-      next: scenes.telling(tables, from, to, false),
-    },
-  }
-}
-
-function actions(tables: SlotsTables, all: Steps, world: SlotsWorld): SlotsAction[] {
-  const { scope, place } = tables
+function actions(tables: SlotsTables, world: SlotsWorld): SlotsAction[] {
+  const { scope } = tables
+  const { rounds } = world
   const steps: SlotsAction[] = []
-  const rounds = world[place.rounds]!
   const faces = membersOf(tables, world)
   if (faces.every(({ slot }) => slot >= scope.slots)) {
     if (rounds < roundsOf(scope)) {
-      steps.push(all.round)
-      if (scope.troubled) troubles(tables, all, world, steps)
+      const next = (to: SlotsWorld): void => round(tables, to, 0)
+      steps.push({ label: 'all tell all, and a slot goes by', next })
+      // Early enough that all is well in the end.
+      if (scope.troubled && rounds <= TROUBLES_MAX) steps.push(...troubles(tables, world))
     }
     if (rounds > 0) return steps
   }
-  for (const [act, { slot, by }] of scope.acts.entries()) {
-    if (faces[by - 1]!.slot === slot && !isMade(tables, world, act)) steps.push(all.wants[act]!)
+  for (const [number, { slot, by, to }] of scope.acts.entries()) {
+    if (faces[by - 1]!.slot !== slot || isMade(world, number)) continue
+    const next = (at: SlotsWorld): void => perform(tables, at, number)
+    steps.push({ label: `${by} wants cell ${to}`, next })
   }
   for (let me = 1; me <= MEMBERS; me++) {
-    if (mayTick(tables, world, faces, me)) steps.push(all.ticks[me]!)
-    // Frames without an event leave in the rounds.
-    for (const to of faces[me - 1]!.owes) {
-      const { told, doubted } = all.tells[me]![to]!
-      steps.push(told)
-      if (world[place.doubts]! > 0) steps.push(doubted)
+    if (mayTick(tables, world, faces, me)) {
+      const next = (to: SlotsWorld): void => void act(tables, to, me, { kind: 'tick' })
+      steps.push({ label: `a slot goes by at ${me}`, next })
     }
+    // Frames without an event leave in the rounds.
+    for (const to of faces[me - 1]!.owes) steps.push(...tellSteps(tables, world, me, to))
   }
   arrivals(tables, world, steps)
   return steps
 }
 
-function troubles(tables: SlotsTables, all: Steps, world: SlotsWorld, steps: SlotsAction[]): void {
-  // Early enough that all is well in the end.
-  if (world[tables.place.rounds]! > TROUBLES_MAX) return
-  if (!scenes.hasStood(tables, world)) steps.push(all.standing)
-  if (!isGone(tables, world, 1)) steps.push(all.leave)
+function troubles(tables: SlotsTables, { gone, stood }: SlotsWorld): SlotsAction[] {
+  const standing: SlotsAction = {
+    label: 'all but 2 tell all, and a slot goes by',
+    environment: true,
+    next: (world) => round(tables, world, 2),
+  }
+  const leaves: SlotsAction = {
+    label: '1 is gone',
+    environment: true,
+    next: (world) => leave(tables, world),
+  }
+  return [...(stood ? [] : [standing]), ...(gone ? [] : [leaves])]
+}
+
+function tellSteps(
+  tables: SlotsTables,
+  { doubts }: SlotsWorld,
+  from: PeerId,
+  to: PeerId,
+): SlotsAction[] {
+  const label = `${from} tells ${to}`
+  const told: SlotsAction = { label, next: (world) => telling(tables, world, from, to, true) }
+  const doubted: SlotsAction = {
+    label: `${label}, and takes it for lost`,
+    environment: true,
+    next: (world) => telling(tables, world, from, to, false),
+  }
+  return doubts > 0 ? [told, doubted] : [told]
 }
 
 // The first word from one to another comes.
-function arrivals(tables: SlotsTables, world: SlotsWorld, steps: SlotsAction[]): void {
-  const { values } = tables.words
-  const list = listOf(tables, world[tables.place.words]!)
-  const ends = list.map((number) => `${values[number]!.from} ${values[number]!.to}`)
-  for (const [index, number] of list.entries()) {
+function arrivals(tables: SlotsTables, { words }: SlotsWorld, steps: SlotsAction[]): void {
+  const ends = words.map(({ from, to }) => `${from} ${to}`)
+  for (const [index, { from, to }] of words.entries()) {
     if (ends.indexOf(ends[index]!) !== index) continue
-    const { from, to } = values[number]!
-    steps.push({
-      label: `${from}'s word comes to ${to}`,
-      next: (copy) => scenes.deliver(tables, copy, index),
-    })
+    const next = (world: SlotsWorld): void => deliver(tables, world, index)
+    steps.push({ label: `${from}'s word comes to ${to}`, next })
   }
 }
 
-function isMade({ place }: SlotsTables, world: SlotsWorld, act: number): boolean {
-  return ((world[place.made]! >> act) & 1) === 1
+function isMade({ made }: SlotsWorld, act: number): boolean {
+  return ((made >> act) & 1) === 1
 }
 
 // Whoever acts in a slot has done so before it is over, and clocks are not far apart.
@@ -178,11 +154,11 @@ function mayTick(
   const { slot: at, knows } = faces[me - 1]!
   if (at >= slots) return false
   if (faces.some(({ slot }) => slot < at - skew)) return false
-  for (const [act, { slot, by }] of acts.entries()) {
-    const made = isMade(tables, world, act)
+  for (const [number, { slot, by }] of acts.entries()) {
+    const made = isMade(world, number)
     if (!made && by === me && slot === at) return false
     // The slot that would be settled holds nothing that this member has not heard of.
-    if (made && bounded && slot <= at - horizon && ((knows >> act) & 1) === 0) return false
+    if (made && bounded && slot <= at - horizon && ((knows >> number) & 1) === 0) return false
   }
   return true
 }
@@ -195,14 +171,11 @@ function exclusive(tables: SlotsTables, world: SlotsWorld): true | string {
 }
 
 function toldOnce(tables: SlotsTables, world: SlotsWorld): true | string {
-  const { place, scope, named, voids } = tables
-  if (world[place.rounds]! < roundsOf(scope)) return true
-  const told = listOf(tables, world[place.told]!).map((number) => voids.values[number]!)
-  for (const number of listOf(tables, world[place.names]!)) {
-    const { by, id, to } = named.values[number]!
-    if (isGone(tables, world, by)) continue
-    const isIn = isSettled(faceIn(tables, world, by).node.slots, by, id)
-    const isVoid = told.some((one) => one.by === by && one.to === to)
+  if (world.rounds < roundsOf(tables.scope)) return true
+  for (const { by, id, to } of world.names) {
+    if (isGone(world, by)) continue
+    const isIn = isSettled(world.nodes[by - 1]!.slots, by, id)
+    const isVoid = world.told.some((one) => one.by === by && one.to === to)
     if (isIn && isVoid) return `${by} was told that its act is void, and it counts`
     if (!isIn && !isVoid) return `the act of ${by} does not count, and nobody said so`
   }
@@ -210,8 +183,8 @@ function toldOnce(tables: SlotsTables, world: SlotsWorld): true | string {
 }
 
 function converged(tables: SlotsTables, world: SlotsWorld): true | string {
-  if (world[tables.place.rounds]! < roundsOf(tables.scope)) return true
-  const living = membersOf(tables, world).filter((_, i) => !isGone(tables, world, i + 1))
+  if (world.rounds < roundsOf(tables.scope)) return true
+  const living = membersOf(tables, world).filter((_, i) => !isGone(world, i + 1))
   const views = living.map(({ view }) => view)
   return views.every((view) => view === views[0]) || `views differ: ${views.join(' ')}`
 }
@@ -219,4 +192,109 @@ function converged(tables: SlotsTables, world: SlotsWorld): true | string {
 function show(tables: SlotsTables, world: SlotsWorld): string {
   const of = ({ slot, view }: Face, i: number): string => `${i + 1}: slot ${slot} ${view}`
   return membersOf(tables, world).map(of).join(', ')
+}
+
+// Two want one cell in one slot, and the third follows into what one of them left.
+const SCENE: SlotsScope = {
+  acts: [
+    { slot: 0, by: 1, to: 1 },
+    { slot: 0, by: 2, to: 1 },
+    { slot: 1, by: 3, to: 2 },
+  ],
+  slots: 4,
+  skew: 0,
+  doubts: 0,
+  horizon: 3,
+  bounded: true,
+  troubled: false,
+  bug: null,
+}
+
+// Two want one cell: enough for bugs.
+const TWO: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), slots: 2 }
+
+// Two acts that may come when their slot is settled elsewhere.
+const LATE: SlotsScope = { ...SCENE, acts: SCENE.acts.slice(0, 2), bounded: false }
+
+// One act that may come when its slot is settled elsewhere; then roots change.
+const TROUBLED: SlotsScope = {
+  ...LATE,
+  acts: [{ slot: 0, by: 3, to: 1 }],
+  slots: 4,
+  troubled: true,
+}
+
+/** Where all must hold. */
+export const SCOPES: Rows<SlotsScope> = {
+  SL1: { scope: SCENE, says: 'acts come within the horizon', states: 11_900 },
+  SL2: {
+    size: 'large',
+    scope: { ...SCENE, skew: 1 },
+    says: 'the same, with clocks a slot apart',
+    states: 23_000,
+  },
+  SL3: {
+    scope: LATE,
+    says: 'acts come as late as they like: a world is taken',
+    states: 60_000,
+    size: 'deep',
+  },
+  SL4: {
+    scope: { ...LATE, skew: 1 },
+    says: 'as late as they like, clocks a slot apart',
+    states: 225_000,
+    size: 'deep',
+  },
+  SL5: {
+    scope: TROUBLED,
+    says: 'one act as late as it likes, one stands still, the root is gone (SL-1)',
+    states: 4_900,
+  },
+  SL6: {
+    scope: { ...LATE, acts: SCENE.acts.slice(0, 1), skew: 1, doubts: 1 },
+    says: 'one act as late as it likes, clocks a slot apart, a frame taken for lost',
+    states: 8_000,
+  },
+  // With SL4's horizon this ends in no time that one has; with this one, digests are of no slots.
+  SL7: {
+    scope: { ...LATE, skew: 1, doubts: 1, slots: 3, horizon: 2 },
+    says: 'two as late as they like, clocks apart, a frame taken for lost, a shorter horizon',
+    states: 405_000,
+    size: 'deep',
+  },
+}
+
+/** Bugs, and the claim that breaks. */
+export const MUTANTS: Rows<SlotsScope> = {
+  'SL-X1': mutant(TWO, 'drops-late', 11, 'what comes late is thrown away, as in the source (M30)'),
+  'SL-X2': mutant(
+    TWO,
+    'slot-of-arrival',
+    11,
+    'the slot is that of arrival, as in the source (M55)',
+  ),
+  'SL-X3': mutant(TWO, 'order-of-arrival', 11, 'who comes first has it'),
+  'SL-X4': mutant(
+    { ...LATE, acts: SCENE.acts.slice(0, 1) },
+    'never-asks',
+    22,
+    'nobody asks for a world when an act came behind the horizon',
+  ),
+  'SL-X5': mutant(
+    TROUBLED,
+    'void-unagreed',
+    30,
+    'what the root has left out is told to be void (SL-1)',
+    'slot.told',
+  ),
+}
+
+function mutant(
+  scope: SlotsScope,
+  bug: NonNullable<SlotsScope['bug']>,
+  steps: number,
+  says: string,
+  claim: string = 'slot.converge',
+): Row<SlotsScope> {
+  return { scope: { ...scope, bug }, says, violates: [[claim, steps]] }
 }

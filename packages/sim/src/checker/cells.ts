@@ -2,8 +2,8 @@
  * States whose parts come back in millions of combinations: each part, a cell, is kept once and
  * known by a number, so a search copies, hashes and stores a few numbers for each state.
  *
- * A state is a plain object. Each field is a cell or an array of cells; such an array has the same
- * length in all states. An action replaces cells and never changes one. A cell is plain data; a
+ * A state is a plain object whose fields are cells, or arrays of cells that have the same length in
+ * all states. An action replaces cells and never changes one. A cell is plain data; a
  * cell that is an array (a queue of messages) is known by the numbers of its items, so replacing
  * it costs little.
  *
@@ -57,8 +57,9 @@ export function numberOf(cells: Cells, value: unknown): number {
   if (typeof value !== 'object' || value === null) return numberOfPrimitive(cells, value)
   const known = cells.objects.get(value) ?? cells.copies.get(value)
   if (known !== undefined) return known
-  if (Array.isArray(value)) return find(cells, value, wordsOfList(cells, value))
-  const number = find(cells, value, wordsOf(value))
+  if (Array.isArray(value)) return numberOfList(cells, value)
+  const words = wordsOf(value)
+  const number = find(cells, value, words, words.length)
   if (cells.values[number >> 1] !== value) cells.copies.set(value, number)
   return number
 }
@@ -110,12 +111,14 @@ export interface Layout {
 }
 
 /** The layout of all states that look like this one. */
-export function layoutOf(state: Fields, aside: readonly string[]): Layout {
+export function layoutOf(
+  state: Fields,
+  arrays: readonly string[],
+  aside: readonly string[],
+): Layout {
   const names = [...Object.keys(state).filter((name) => !aside.includes(name)), ...aside]
-  const lengthOf = (name: string): number => {
-    const value = state[name]
-    return Array.isArray(value) ? value.length : -1
-  }
+  const lengthOf = (name: string): number =>
+    arrays.includes(name) ? (state[name] as unknown[]).length : -1
   const widthOf = (some: readonly string[]): number =>
     some.reduce((sum, name) => sum + Math.abs(lengthOf(name)), 0)
   const telling = widthOf(names.slice(0, names.length - aside.length))
@@ -179,38 +182,52 @@ export function copyOf({ names, lengths }: Layout, state: Fields): Fields {
 function numberOfPrimitive(cells: Cells, value: unknown): number {
   const known = cells.primitives.get(value)
   if (known !== undefined) return known
-  const number = keep(cells, value, wordsOf(value), -1)
+  const words = wordsOf(value)
+  const number = keep(cells, value, words, words.length, -1)
   cells.primitives.set(value, number)
   return number
 }
 
-function wordsOfList(cells: Cells, list: readonly unknown[]): Int32Array {
-  const words = new Int32Array(list.length + 1)
+// Buffers that no list uses now: an item of a list may be a list.
+const spare: Int32Array[] = []
+
+function numberOfList(cells: Cells, list: readonly unknown[]): number {
+  const count = list.length + 1
+  const spared = spare.pop()
+  const words = spared && spared.length >= count ? spared : new Int32Array(count * 2)
   words[0] = LIST
   for (let i = 0; i < list.length; i++) words[i + 1] = numberOf(cells, list[i])
-  return words
+  const number = find(cells, list, words, count)
+  spare.push(words)
+  return number
 }
 
-function find(cells: Cells, value: object, words: Int32Array): number {
-  const hash = hashNumbers(words, words.length)
+function find(cells: Cells, value: object, words: Int32Array, count: number): number {
+  const hash = hashNumbers(words, count)
   const last = cells.hashes.get(hash) ?? -1
   for (let index = last; index >= 0; index = cells.others[index]!) {
-    if (areSame(cells.contents[index]!, words)) return index * 2
+    if (areSame(cells.contents[index]!, words, count)) return index * 2
   }
   cells.hashes.set(hash, cells.values.length)
-  const number = keep(cells, value, words, last)
+  const number = keep(cells, value, words, count, last)
   cells.objects.set(value, number)
   return number
 }
 
-function keep(cells: Cells, value: unknown, words: Int32Array, other: number): number {
-  cells.contents.push(words.slice())
+function keep(
+  cells: Cells,
+  value: unknown,
+  words: Int32Array,
+  count: number,
+  other: number,
+): number {
+  cells.contents.push(words.slice(0, count))
   cells.others.push(other)
   return (cells.values.push(value) - 1) * 2
 }
 
-function areSame(one: Int32Array, other: Int32Array): boolean {
-  if (one.length !== other.length) return false
-  for (let i = 0; i < one.length; i++) if (one[i] !== other[i]) return false
+function areSame(known: Int32Array, words: Int32Array, count: number): boolean {
+  if (known.length !== count) return false
+  for (let i = 0; i < count; i++) if (known[i] !== words[i]) return false
   return true
 }

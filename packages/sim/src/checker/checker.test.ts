@@ -289,6 +289,7 @@ describe('states that consist of cells', () => {
     return {
       name: 'two pairs',
       cells: all,
+      arrays: ['jugs'],
       aside: ['last'],
       init: () => ({ jugs: [0, 1].map(() => ({ three: 0, five: 0 })), last: '' }),
       *actions() {

@@ -65,6 +65,8 @@ export interface Model<State> {
 /** A model whose states consist of cells. */
 export interface CellModel<State> extends Model<State> {
   cells: Cells
+  /** Fields that are arrays of cells, of one length in all states; every other field is a cell. */
+  arrays: readonly (keyof State & string)[]
   /** Fields that do not tell states apart, because claims alone read them. */
   aside?: readonly (keyof State & string)[]
 }

@@ -17,6 +17,7 @@ interface Form<State> {
   canonical?(state: State): unknown
   copy?(state: State): State
   cells?: Cells
+  arrays?: readonly string[]
   aside?: readonly string[]
 }
 
@@ -38,7 +39,7 @@ const STATES_FIRST = 1024
 
 /** Empty rings. */
 export function ringsOf<State>(model: Form<State>): Rings<State> {
-  if (model.cells) return ringsOfCells(model.cells, model.aside ?? []) as Rings<State>
+  if (model.cells) return ringsOfCells(model.cells, model) as Rings<State>
   if (model.flat === undefined) return ringsOfData(model)
   // `flat` asserts that the states are such arrays.
   return ringsOfNumbers(model.flat) as unknown as Rings<State>
@@ -105,14 +106,17 @@ function ringsOfNumbers(telling: number): Rings<Int32Array> {
 
 type Fields = Record<string, unknown>
 
-function ringsOfCells(cells: Cells, aside: readonly string[]): Rings<unknown> {
-  let layout = layoutOf({}, [])
+function ringsOfCells<State>(
+  cells: Cells,
+  { arrays = [], aside = [] }: Form<State>,
+): Rings<unknown> {
+  let layout = layoutOf({}, [], [])
   // The state that was taken, and the one whose cells were looked up last.
   let [taken, numbered]: [Fields, Fields] = [{}, {}]
   let [takenRow, row] = [new Int32Array(0), new Int32Array(0)]
   let [present, next, count] = [new Int32Array(0), new Int32Array(0), 0]
   const enter = (first: Fields): void => {
-    layout = layoutOf(first, aside)
+    layout = layoutOf(first, arrays, aside)
     takenRow = new Int32Array(layout.width)
     row = new Int32Array(layout.width)
     present = new Int32Array(layout.width * STATES_FIRST)
