@@ -62,7 +62,8 @@ test('a definition whose fields changed is refused, and the error says what to d
     game: 'any',
     types: [object('dot', { hue: u8 })],
   })
+  const why = 'it has changed since, so reload the page'
   expect(() => session.all(object('dot', { hue: u16 }))).toThrow(
-    'the object "dot" was not given to join with these fields: it has changed since, so reload the page',
+    `the object "dot" was not given to join with these fields: ${why}`,
   )
 })
