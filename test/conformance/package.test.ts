@@ -90,7 +90,9 @@ beforeAll(() => {
   )
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Packed
-  for (const name of Object.keys(manifest.dependencies)) {
+  // And the optional peers of two doors.
+  const peers = ['vite', 'react', '@types/react']
+  for (const name of [...Object.keys(manifest.dependencies), ...peers]) {
     const link = join(project, 'node_modules', name)
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), link)
@@ -180,8 +182,8 @@ test('every path of its exports is in it, and nothing runs where it is installed
 test('every door opens on Node with the packages that it depends on alone (AP-16)', () => {
   const names = Object.keys(manifest.exports).map((path) => path.replace('.', 'holdfast'))
   const code = `for (const name of ${JSON.stringify(names)}) {
-    const { HoldfastError, check } = await import(name)
-    console.log(name, typeof (HoldfastError ?? check))
+    const { HoldfastError, check, holdfast, hotJoin, useRoom } = await import(name)
+    console.log(name, typeof (HoldfastError ?? check ?? holdfast ?? hotJoin ?? useRoom))
   }`
   const { stdout, stderr } = run('--input-type=module', '-e', code)
   expect(stderr).toBe('')

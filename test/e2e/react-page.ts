@@ -4,7 +4,14 @@
  * player shows who they are, and the body says how things stand.
  */
 
-import { createElement, StrictMode, useEffect, useState, useSyncExternalStore } from 'react'
+import {
+  createElement,
+  type ReactNode,
+  StrictMode,
+  useEffect,
+  useState,
+  useSyncExternalStore,
+} from 'react'
 import { createRoot } from 'react-dom/client'
 import {
   action,
@@ -65,7 +72,7 @@ async function add(session: Session, by: number): Promise<boolean> {
   return (await session.act(Add, { by })).ok
 }
 
-function Dots({ session }: { session: Session }): unknown {
+function Dots({ session }: { session: Session }): ReactNode {
   const { subscribe, snapshot } = session.all(Dot)
   const dots = useSyncExternalStore(subscribe, snapshot)
   const players = dots.map(({ state }) => state.player).toSorted((a, b) => a - b)
@@ -76,7 +83,7 @@ function Dots({ session }: { session: Session }): unknown {
   return createElement('p', null, `${dots.length} dots`)
 }
 
-function Room(): unknown {
+function Room(): ReactNode {
   const [session, setSession] = useState<Session | null>(null)
   useEffect(() => {
     const unmounted = new AbortController()

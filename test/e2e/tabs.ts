@@ -248,12 +248,16 @@ export interface OwnPages {
 }
 
 /** Builds a page from one file beside this one, as in development: React checks more there. */
-export async function ownPages(file: string): Promise<OwnPages> {
+export async function ownPages(
+  file: string,
+  alias: Record<string, string> = {},
+): Promise<OwnPages> {
   const entry = fileURLToPath(new URL(file, import.meta.url))
   const { build } = await import('vite')
   const made = await build({
     configFile: false,
     logLevel: 'error',
+    resolve: { alias },
     define: { 'process.env.NODE_ENV': '"development"' },
     build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'page' } },
   })

@@ -39,7 +39,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['actions'],
   ['join'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
-  ['sim', 'cli'],
+  ['sim', 'cli', 'vite', 'react'],
 ]
 
 /** The highest layer whose modules are machines: plain data and verbs. */
@@ -48,7 +48,7 @@ export const MACHINES_TOP = 5
 const CORE = 'packages/holdfast/src/'
 
 /** Where machines meet the outside world: clocks, sockets, disks and packages. */
-export const OUTSIDE = ['drivers', 'hub/drivers', 'mailbox/drivers', 'cli']
+export const OUTSIDE = ['drivers', 'hub/drivers', 'mailbox/drivers', 'cli', 'react', 'vite']
 
 /** Packages that compute and nothing else, and so may be used on every layer. */
 const PURE = ['@noble/hashes', 'fractional-indexing', 'fast-check', 'vitest']
@@ -110,7 +110,8 @@ export function placeOf(path: string): { layer: number; module: string } | null 
 
 /** The path of a file that is named by its module: `link/timing/loss.ts`, `hub/machine/hub.ts`. */
 export function fileOf(name: string): string {
-  const [, owner = 'holdfast', inner = name] = /^(hub|mailbox|sim|cli)\/(.+)$/.exec(name) ?? []
+  const [, owner = 'holdfast', inner = name] =
+    /^(hub|mailbox|sim|cli|vite|react)\/(.+)$/.exec(name) ?? []
   return `packages/${owner}/src/${inner}`
 }
 

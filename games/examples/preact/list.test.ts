@@ -40,6 +40,6 @@ test('and in React, with no "Missing getServerSnapshot" (AP-14)', async () => {
   const react = await import('react')
   const server = await import('react-dom/server')
   const session = await listed(example.Card)
-  const html = server.renderToString(react.createElement(example.List, { session }))
+  const html = server.renderToString(react.createElement(example.List as never, { session }))
   expect(html).toMatch(/<li>.*Pour the tea.*<small>yours<\/small>/)
 })

@@ -25,6 +25,8 @@ export function wrong(what: string): Met {
 /** A web server answered with that status instead of opening a stream. */
 export function metByStatus(status: number, url: string): Met {
   const answered = `a web server is there, but no hub at this path (it answers ${status})`
+  // A development server answers every path with the page itself.
+  if (status === 200) return wrong(`${answered}; Vite needs the plugin of holdfast/vite`)
   if (PASSING_STATUSES.includes(status)) return passing(answered)
   // A server that expects TLS answers like this too, if it answers at all.
   const isPlain = status === 400 && url.startsWith('ws:')

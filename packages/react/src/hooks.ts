@@ -1,0 +1,168 @@
+/** Hooks that read a session. Each renders again only when what it reads has changed. */
+
+import { useCallback, useRef, useSyncExternalStore } from 'react'
+import type {
+  ActionOutcome,
+  ActionType,
+  Collection,
+  Emitter,
+  Fields,
+  HubReach,
+  Listing,
+  MemberInfo,
+  ObjectHandle,
+  ObjectType,
+  PieceHandle,
+  PieceType,
+  Safety,
+  StateOf,
+  Status,
+  Value,
+} from '../../holdfast/src/index.ts'
+import { useSession } from './provider.ts'
+
+/**
+ * Subscribes to a value that each read may make anew: an equal one is no change.
+ *
+ * @param isStable  whether it is the same value as long as nothing has changed
+ */
+function useStore<Result>(
+  subscribe: (listener: () => void) => () => void,
+  read: () => Result,
+  isStable: boolean = false,
+): Result {
+  const last = useRef<{ value: Result } | null>(null)
+  const snapshot = (): Result => {
+    const value = read()
+    if (isStable) return value
+    if (!last.current || !isEqual(last.current.value, value)) last.current = { value }
+    return last.current.value
+  }
+  return useSyncExternalStore(subscribe, snapshot, snapshot)
+}
+
+// Equal by value, or lists or plain objects of equal values.
+function isEqual(one: unknown, other: unknown): boolean {
+  if (Object.is(one, other)) return true
+  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
+  const [from, to] = [Object.entries(one), Object.entries(other)]
+  const values = new Map(to)
+  return (
+    from.length === to.length && from.every(([key, value]) => Object.is(value, values.get(key)))
+  )
+}
+
+/**
+ * All objects or pieces of a type; renders again when any of them changes, is added or removed.
+ *
+ * @param select  what of them is read: with it, renders again only when the result changes: another
+ *   value, or a list of other items
+ */
+export function useAll<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
+export function useAll<F extends Fields>(type: ObjectType<F>): Collection<F>
+export function useAll<F extends Fields, Result>(
+  type: PieceType<F>,
+  select: (all: Listing<PieceHandle<F>>) => Result,
+): Result
+export function useAll<F extends Fields, Result>(
+  type: ObjectType<F>,
+  select: (all: Collection<F>) => Result,
+): Result
+export function useAll(type: unknown, select?: (all: never) => unknown): unknown {
+  const { subscribe, snapshot } = useSession().all(type as PieceType)
+  return useStore(subscribe, () => (select ? select(snapshot() as never) : snapshot()), !select)
+}
+
+/** The state of one object; renders again when this one changes, by its state or owner. */
+export function useObject<F extends Fields>(handle: ObjectHandle<F>): Readonly<StateOf<F>> {
+  return useHandle(handle, ({ state, owner, mine, away, alive }) => {
+    return { state, owner, mine, away, alive }
+  })
+}
+
+/** The state of one piece; renders again when this one changes, by its state or holder. */
+export function usePiece<F extends Fields>(handle: PieceHandle<F>): Readonly<StateOf<F>> {
+  return useHandle(handle, ({ state, holder, lastBy, pending, z, alive }) => {
+    return { state, holder, lastBy, pending, z, alive }
+  })
+}
+
+function useHandle<Handle extends Emitter<{ changed: void; gone: unknown }>, State>(
+  handle: Handle,
+  read: (handle: Handle) => { state: State },
+): State {
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const stops = [handle.on('changed', listener), handle.on('gone', listener)]
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
+    [handle],
+  )
+  return useStore(subscribe, () => read(handle)).state
+}
+
+/** The members, oldest first. */
+export function useMembers(): readonly MemberInfo[] {
+  const session = useSession()
+  const subscribe = useCallback(
+    (listener: () => void) => session.on('members', listener),
+    [session],
+  )
+  return useStore(subscribe, () => session.members)
+}
+
+/** How the session is: see the properties of a session with these names. */
+export interface SessionStatus {
+  readonly status: Status
+  readonly reason: string
+  readonly safety: Safety
+  readonly hub: HubReach
+  readonly primary: MemberInfo | null
+  readonly backup: MemberInfo | null
+}
+
+const OF_STATUS = ['status', 'safety', 'hub', 'primary', 'backup'] as const
+
+/** Whether this member is connected, how safe changes are, whether the hub answers, who serves. */
+export function useStatus(): SessionStatus {
+  const session = useSession()
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      const stops = OF_STATUS.map((name) => session.on(name, listener))
+      return () => {
+        for (const stop of stops) stop()
+      }
+    },
+    [session],
+  )
+  return useStore(subscribe, () => {
+    const { status, reason, safety, hub, primary, backup } = session
+    return { status, reason, safety, hub, primary, backup }
+  })
+}
+
+/** The value of a key of the table; undefined if there is none. */
+export function useTable(key: string): Value | undefined {
+  const { table } = useSession()
+  const subscribe = useCallback(
+    (listener: () => void) => {
+      return table.on('changed', (keys) => {
+        if (keys.includes(key)) listener()
+      })
+    },
+    [table, key],
+  )
+  return useStore(subscribe, () => table.get(key))
+}
+
+/** A function that runs an action, the same at each render. */
+export function useAct<Args, Answer>(
+  type: ActionType<Args, Answer>,
+): (
+  ...args: undefined extends Args ? [args?: Args] : [args: Args]
+) => Promise<ActionOutcome<Answer>> {
+  const session = useSession()
+  return useCallback((...[args]) => session.act(type, args as Args), [session, type])
+}

@@ -1,0 +1,128 @@
+// Goal: an app in Vite's servers has a hub by the plugin, and edits do not end its sessions.
+// Method: an app of four files is served by `vite` and `vite preview` as processes, played in two
+// browsers, and edited meanwhile.
+import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { afterEach, beforeEach, expect, test } from 'vitest'
+import { freePort } from '../conformance/free-port.ts'
+import { killed, said, Window } from './harness.ts'
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url))
+const VITE = join(ROOT, 'node_modules/vite/bin/vite.js')
+
+const CONFIG = `import { defineConfig } from 'vite'
+import { holdfast } from 'holdfast/vite'
+export default defineConfig({ plugins: [holdfast()] })
+`
+const TYPES = `import { object, u8 } from 'holdfast'
+export const Dot = object('dot', { hue: u8 })
+`
+const MAIN = `import { join } from 'holdfast'
+import { Dot } from './types.ts'
+const say = (words) => Object.assign(document.body.dataset, words)
+say({ runs: String((Number(document.body.dataset.runs) || 0) + 1) })
+try {
+  const session = await join({ game: 'app', types: [Dot] })
+  const mine = session.all(Dot).find((dot) => dot.mine) ?? session.create(Dot, { hue: 1 })
+  const show = () => {
+    const hues = session.all(Dot).map((dot) => dot.state.hue)
+    say({ label: 'one', members: String(session.members.length), hues: hues.join(',') })
+  }
+  session.all(Dot).subscribe(show)
+  session.on('members', show)
+  say({ me: String(session.me.player), fields: Object.keys(mine.state).join(',') })
+  show()
+} catch (error) {
+  say({ failed: error.message })
+}
+import.meta.hot?.accept()
+`
+
+let app: string
+let vite: ChildProcess | null = null
+let windows: Window[] = []
+
+beforeEach(() => {
+  // Where the names of this repository's packages lead somewhere, as in an app that installed them.
+  mkdirSync(join(ROOT, 'build'), { recursive: true })
+  app = mkdtempSync(join(ROOT, 'build/vite-app-'))
+  write('package.json', '{ "type": "module" }')
+  write('index.html', '<body><script type="module" src="/main.ts"></script></body>')
+  write('vite.config.ts', CONFIG)
+  write('types.ts', TYPES)
+  write('main.ts', MAIN)
+})
+afterEach(async () => {
+  await Promise.all(windows.map((window) => window.end()))
+  await killed(vite)
+  windows = []
+  rmSync(app, { recursive: true, force: true })
+})
+
+function write(name: string, text: string): void {
+  writeFileSync(join(app, name), text)
+}
+
+async function serve(...words: string[]): Promise<string> {
+  const port = await freePort()
+  const args = [VITE, ...words, '--port', String(port), '--strictPort']
+  const env = { ...process.env, NO_COLOR: '1' }
+  vite = spawn(process.execPath, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
+  await said(vite, 'Local:')
+  return `http://localhost:${port}/`
+}
+
+async function open(name: string, url: string): Promise<Window> {
+  const window = await Window.open(name, url)
+  windows.push(window)
+  return window
+}
+
+async function both(what: Record<string, string>): Promise<void> {
+  for (const window of windows) await window.until(what)
+}
+
+test('edits while two windows play: the session stays, or the page is loaded again', async () => {
+  const url = await serve()
+  const ada = await open('Ada', url)
+  await ada.until({ me: '1', members: '1' })
+  const grace = await open('Grace', url)
+  await both({ label: 'one', members: '2', hues: '1,1' })
+
+  write('main.ts', MAIN.replace("'one'", "'two'"))
+  await both({ label: 'two', members: '2', hues: '1,1' })
+  expect([(await ada.data())['me'], (await grace.data())['me']]).toEqual(['1', '2'])
+
+  // An equal definition of a module that ran again.
+  write('types.ts', `${TYPES}// edited\n`)
+  await both({ runs: '3', members: '2', hues: '1,1' })
+  expect([(await ada.data())['me'], (await grace.data())['me']]).toEqual(['1', '2'])
+
+  // Another one, which the members of a running session do not have.
+  write('types.ts', TYPES.replace('hue: u8', 'hue: u8, size: u8'))
+  await both({ label: 'two', members: '2', hues: '1,1', fields: 'hue,size' })
+
+  // A new configuration restarts Vite, and its hub.
+  const later = Date.now() / 1_000 + 1
+  utimesSync(join(app, 'vite.config.ts'), later, later)
+  await said(vite!, 'server restarted')
+  await (await open('Linus', url)).until({ members: '3', hues: '1,1,1' })
+  expect(windows.flatMap(({ complaints }) => complaints)).toEqual([])
+})
+
+test('`vite preview` has a hub, too', async () => {
+  const built = spawnSync(process.execPath, [VITE, 'build'], { cwd: app, stdio: 'inherit' })
+  expect(built.status).toBe(0)
+  const url = await serve('preview')
+  await open('Ada', url)
+  await windows[0]!.until({ members: '1' })
+  await open('Grace', url)
+  await both({ members: '2', hues: '1,1' })
+})
+
+test('without the plugin, the error names it', async () => {
+  write('vite.config.ts', 'export default {}')
+  await (await open('Ada', await serve())).until({ failed: /no hub at .*plugin of holdfast\/vite/ })
+})
