@@ -9,6 +9,8 @@ import { CLOSE, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import { calmly } from '../calmly.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
+const KEEPALIVE_MS = 200
+
 const ASKED_MS = 1_000
 const HEARTBEAT_MS = 10
 const RESERVE_MS = 400
@@ -327,13 +329,13 @@ describe('links that a member looks after', () => {
       session.topology = topology
       session.client.view = { ...session.client.view, primary, backup: 1 }
     }
-    expect(beat(() => {})).toBe(peers.KEEPALIVE_MS)
+    expect(beat(() => {})).toBe(KEEPALIVE_MS)
     expect(beat(role('backup'))).toBe(HEARTBEAT_MS)
     expect(beat((hand, peer) => (role('backup')(hand), void (peer.path = 'relay:1')))).toBe(
-      peers.KEEPALIVE_MS,
+      KEEPALIVE_MS,
     )
-    expect(beat(lead(2, 'star'))).toBe(peers.KEEPALIVE_MS)
+    expect(beat(lead(2, 'star'))).toBe(KEEPALIVE_MS)
     expect(beat(lead(3, 'star'))).toBe(RESERVE_MS)
-    expect(beat(lead(3, 'mesh'))).toBe(peers.KEEPALIVE_MS)
+    expect(beat(lead(3, 'mesh'))).toBe(KEEPALIVE_MS)
   })
 })

@@ -41,8 +41,8 @@ function checkJson(what: string, field: Field<unknown>): void {
 
 /** The text that two builds must agree on: name, fields and answer. */
 export function signatureText(name: string, { fields, answer }: Signature): string {
-  const said = fields ? `${name} ${fields.text}` : name
-  return answer ? `${said} -> ${answer.text}` : said
+  const text = fields ? `${name} ${fields.text}` : name
+  return answer ? `${text} -> ${answer.text}` : text
 }
 
 export function fitArguments({ fields }: Signature, args: unknown): Fitted<unknown> {

@@ -86,15 +86,15 @@ export class Listeners<Events> implements Emitter<Events> {
     const known = this.#listeners.get(name) ?? new Set()
     this.#listeners.set(name, known)
     const stop = stopping(() => {
-      known.delete(hear as Listener<never>)
+      known.delete(call as Listener<never>)
       signal?.removeEventListener('abort', stop)
     })
-    const heard = guarded(this.#reports, `a listener of "${String(name)}"`, listener)
-    const hear: Listener<Events[Name]> = (value) => {
+    const run = guarded(this.#reports, `a listener of "${String(name)}"`, listener)
+    const call: Listener<Events[Name]> = (value) => {
       if (once) stop()
-      heard(value)
+      run(value)
     }
-    known.add(hear as Listener<never>)
+    known.add(call as Listener<never>)
     signal?.addEventListener('abort', stop)
     return stop
   }
@@ -115,8 +115,8 @@ export class Listeners<Events> implements Emitter<Events> {
   /** Calls the listeners that were registered at the event and have not stopped since. */
   emit<Name extends keyof Events>(name: Name, value: Events[Name]): void {
     const known = this.#listeners.get(name)
-    for (const hear of [...(known ?? [])]) {
-      if (known!.has(hear)) (hear as Listener<Events[Name]>)(value)
+    for (const call of [...(known ?? [])]) {
+      if (known!.has(call)) (call as Listener<Events[Name]>)(value)
     }
   }
 }

@@ -123,7 +123,6 @@ export function verify(conditions: Partial<Conditions>): Conditions {
   return whole
 }
 
-/** Whether the conditions leave every datagram unchanged. */
 export function isPerfect(conditions: Readonly<Conditions>): boolean {
   return WORDS.every(({ field }) => field === 'burst' || conditions[field] === PERFECT[field])
 }

@@ -144,9 +144,9 @@ const leaderCertificate = record({
 
 /** The bytes of a leader certificate: the member with this link key leads since that epoch. */
 export function leaderCertificateOf(
-  said: Omit<ValueOf<typeof leaderCertificate>, 'label'>,
+  claims: Omit<ValueOf<typeof leaderCertificate>, 'label'>,
 ): Uint8Array {
-  return encode(leaderCertificate, { label: CERTIFICATE_LABEL, ...said })
+  return encode(leaderCertificate, { label: CERTIFICATE_LABEL, ...claims })
 }
 
 const ADMISSION_LABEL = 'holdfast admission'
@@ -159,8 +159,8 @@ const admissionClaim = record({
 })
 
 /** The bytes of an admission: the rights of the player with that key, on links of that key. */
-export function admissionOf(said: Omit<ValueOf<typeof admissionClaim>, 'label'>): Uint8Array {
-  return encode(admissionClaim, { label: ADMISSION_LABEL, ...said })
+export function admissionOf(claims: Omit<ValueOf<typeof admissionClaim>, 'label'>): Uint8Array {
+  return encode(admissionClaim, { label: ADMISSION_LABEL, ...claims })
 }
 
 /** From a member to the hub. `request` comes back in the answer. */
@@ -282,6 +282,8 @@ export const fromHub = message({
   signs: [15, record({ key: linkKey })],
 })
 export type FromHub = ValueOf<typeof fromHub>
+/** A message of one kind. */
+export type FromHubOf<Kind extends FromHub['kind']> = FromHub & { kind: Kind }
 
 /** Longest time that a room is stored after its last member, in minutes: a year. */
 export const KEEP_MINUTES_MAX: number = 365 * 24 * 60

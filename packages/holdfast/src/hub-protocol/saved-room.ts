@@ -60,7 +60,6 @@ export const savedLayout = record({
 /** A room that was saved. Times are in ms of session time. */
 export type Saved = ValueOf<typeof savedLayout> & { readonly time: Millis }
 
-/** The bytes of a file. */
 export function writeSaved(saved: Saved): Uint8Array {
   const body = encode(savedLayout, saved)
   const version = Uint8Array.of(encodeVersions(SAVED_VERSIONS))

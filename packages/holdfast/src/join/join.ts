@@ -338,7 +338,7 @@ class Door {
     return forget
   }
 
-  #tell(memberLoop: MemberLoop): (() => void) | undefined {
+  #reportProgress(memberLoop: MemberLoop): (() => void) | undefined {
     const { onProgress } = this.#options
     if (!onProgress) return undefined
     return reportProgress(
@@ -359,7 +359,7 @@ class Door {
       this.#isLate = true
       this.#look()
     })
-    const endProgress = this.#tell(memberLoop)
+    const endProgress = this.#reportProgress(memberLoop)
     const aborted = (): void => this.#settle?.reject(givenUp(this.#signal?.reason))
     const forget = this.#endWith(environment)
     try {

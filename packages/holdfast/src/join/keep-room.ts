@@ -45,9 +45,7 @@ const KEEP_DEFAULT: KeepTime = '10m'
 
 /** The facts that decide whether a room can be stored. */
 interface Kept {
-  /** Whether the game has secrets that the hub must not read. */
   readonly hides: boolean
-  /** The key of a ticket or token; null for none. */
   readonly carried: Uint8Array | null
 }
 

@@ -35,7 +35,7 @@ export class InitialLoad {
   /** Whether the log has arrived. */
   caughtUp = false
   #isComplete = false
-  #told = false
+  #reported = false
 
   /** @param things  undefined if only the log arrives */
   constructor(things: () => Arriving | undefined) {
@@ -58,8 +58,8 @@ export class InitialLoad {
 
   /** Whether to report completion now; true only once. */
   look(): boolean {
-    if (this.#told || !this.complete) return false
-    this.#told = true
+    if (this.#reported || !this.complete) return false
+    this.#reported = true
     return true
   }
 }
@@ -75,19 +75,19 @@ export function reportProgress(
   coming: InitialLoad,
   late: () => Millis,
 ): () => void {
-  const hear = guarded(reports, 'onProgress of join', listener)
-  let said = ''
+  const notify = guarded(reports, 'onProgress of join', listener)
+  let last = ''
   const look = (): void => {
     const { waitingFor, reason, until: end } = memberLoop.waiting
     const { loaded, total } = coming
     const until = waitingFor === 'state' ? late() : end
     const leftMs =
       until === Infinity ? null : Math.max(0, Math.round(until - memberLoop.loop.now()))
-    const says = JSON.stringify([waitingFor, reason, loaded, total])
+    const current = JSON.stringify([waitingFor, reason, loaded, total])
     alarm.set(memberLoop.loop.now() + LOOK_MS)
-    if (says === said) return
-    said = says
-    hear({ waitingFor, reason, leftMs, loaded, total })
+    if (current === last) return
+    last = current
+    notify({ waitingFor, reason, leftMs, loaded, total })
   }
   const alarm = memberLoop.loop.alarm(look)
   look()

@@ -66,7 +66,6 @@ const LEAVE_MS: Millis = 3_000
 
 /** A session with the internals that `join`, page drivers and proofs need. */
 export interface InternalSession extends Session {
-  /** The state of the member; null once the session was left. */
   readonly member: MemberLoop['member'] | null
   onEvent(event: MemberEvent): void
   /** Hands over, because the system is about to suspend this process. */
@@ -176,7 +175,6 @@ export class SessionImpl implements InternalSession {
     for (const face of this.#faces.values()) face.begin?.((count) => memberLoop.loop.random(count))
   }
 
-  /** What the member knows; null once the session was left. */
   get member(): MemberLoop['member'] | null {
     return this.#memberLoop?.member ?? null
   }
@@ -390,10 +388,10 @@ export class SessionImpl implements InternalSession {
     }
   }
 
-  #moderate(wish: ModerationRequest): Promise<ConductOutcome> {
-    this.#checkOpen(wish.kind)
-    this.#roster.checkPlays(wish.kind)
-    return moderation.requestModeration(this.#operations, wish)
+  #moderate(request: ModerationRequest): Promise<ConductOutcome> {
+    this.#checkOpen(request.kind)
+    this.#roster.checkPlays(request.kind)
+    return moderation.requestModeration(this.#operations, request)
   }
 
   handOver(): boolean {

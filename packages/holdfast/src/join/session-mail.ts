@@ -75,7 +75,6 @@ export function overSession(session: Session): Dialer {
   }
 }
 
-/** This member's ends of all streams of one session. */
 interface Desk {
   session: Session
   offered: Mailbox | null
@@ -91,7 +90,7 @@ function deskOf(session: Session): Desk {
   if (known) return known
   const desk: Desk = { session, offered: null, dialled: 0, ends: new Map() }
   desks.set(session, desk)
-  session.answer(letters, (word, by) => hear(desk, word, by))
+  session.answer(letters, (word, by) => receive(desk, word, by))
   session.on('members', (members) => {
     for (const end of desk.ends.values()) {
       if (!members.some(({ inc }) => inc === end.to?.inc)) end.hangUp('that member left')
@@ -100,13 +99,13 @@ function deskOf(session: Session): Desk {
   return desk
 }
 
-function hear(desk: Desk, word: Word, by: MemberInfo): boolean {
+function receive(desk: Desk, word: Word, by: MemberInfo): boolean {
   if (!isWord(word)) return false
   if (word.what === 'open') return open(desk, word, by)
   const end = desk.ends.get(`${by.inc} ${word.stream}`)
   // A frame of an ended stream is answered no, without an error: no function here is at fault.
   if (!end) return word.what === 'close'
-  if (word.what === 'say') return end.hear(word)
+  if (word.what === 'say') return end.receive(word)
   end.hangUp('the other end closed it')
   return true
 }
@@ -145,8 +144,8 @@ class End implements Stream {
   readonly #queue: Word[] = []
   #waiting = 0
   #underWay = 0
-  #said = 0
-  #heard = 0
+  #sent = 0
+  #received = 0
   #parts: Uint8Array[] = []
   #size = 0
 
@@ -191,7 +190,7 @@ class End implements Stream {
       const part = bytes.subarray(at, at + PART_BYTES)
       const more = at + PART_BYTES < bytes.length
       const text = btoa(String.fromCharCode(...part))
-      this.#queue.push({ what: 'say', stream: this.#stream, n: ++this.#said, more, text })
+      this.#queue.push({ what: 'say', stream: this.#stream, n: ++this.#sent, more, text })
     }
     this.#waiting += bytes.length
     this.#pump()
@@ -218,9 +217,9 @@ class End implements Stream {
   }
 
   /** Takes a frame. @returns false if it ends the stream */
-  hear({ n, more, text }: Word): boolean {
-    if (n !== this.#heard + 1) return this.#fault('a part of it is missing')
-    this.#heard = n
+  receive({ n, more, text }: Word): boolean {
+    if (n !== this.#received + 1) return this.#fault('a part of it is missing')
+    this.#received = n
     const part = Uint8Array.from(atob(text), (letter) => letter.charCodeAt(0))
     this.#parts.push(part)
     this.#size += part.length
@@ -260,7 +259,6 @@ class End implements Stream {
     }
   }
 
-  /** Ends the stream, and reports why. */
   hangUp(why: string): void {
     if (this.#closed) return
     this.close()

@@ -19,11 +19,9 @@ export interface Arrival {
   what: 'message' | 'frame' | 'acked' | 'lost' | 'delivered'
   /** Channel of a frame, sequence of a packet, number of a message delivered; else 0. */
   number: number
-  /** The bytes of a message or frame; else empty. */
   bytes: Uint8Array
 }
 
-/** The arrivals of a packet: the first `count` of the list. */
 export interface Arrivals {
   readonly list: Arrival[]
   count: number

@@ -139,14 +139,6 @@ function checkKeepalive(keepaliveMs: Millis): void {
   throw badValue(`a keepalive lies within ${range}: ${keepaliveMs}`)
 }
 
-/**
- * Sets session time minus our clock, for answers to the peer's questions (L9). While it is NaN
- * (unknown), this end does not answer.
- */
-export function setClockShift(link: Link, shift: Millis): void {
-  link.clock.shift = shift
-}
-
 /** Whether `offset` is the best of several measurements, or wrong by at most SURE_MS. */
 export function isMeasured({ clock }: Link): boolean {
   return clock.samples.length >= EAGER_SAMPLES || errorOf(clock) <= SURE_MS

@@ -87,7 +87,6 @@ function createCounters() {
   return {
     sent: 0,
     received: 0,
-    /** Bytes of these packets. */
     bytesSent: 0,
     bytesReceived: 0,
     /** Refused: not one of our packets, or against the rules. */
@@ -102,7 +101,6 @@ function createCounters() {
     lateAcked: 0,
     /** Lost because the window was full and a probe or keepalive had to leave. */
     evicted: 0,
-    /** Pieces resent. */
     retransmitted: 0,
     /** Packets that hold nothing but an ack. */
     bareAcks: 0,

@@ -21,6 +21,7 @@ import {
   mountOf,
   type CurveQuestion,
   type Peer,
+  type JobOf,
 } from './state.ts'
 import { ACK_SOON_AFTER } from '../link/limits.ts'
 import * as link from '../link/link.ts'
@@ -29,7 +30,6 @@ import type { LinkSink } from '../link/link.ts'
 /** Most messages of one peer that wait for a signature check; more are dropped. */
 const HELD_MAX = 4_096
 
-/** A reliable message of a peer, or of ourselves. */
 export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void {
   const { member } = run
   const channel = bytes[0] ?? -1
@@ -76,11 +76,7 @@ function checkGrant(run: Runtime, from: PeerId, view: View): void {
 }
 
 /** The certificate of a view is checked: applies the view if valid, then the messages after it. */
-export function onGrantChecked(
-  run: Runtime,
-  job: CurveJob & { kind: 'grant' },
-  isRight: boolean,
-): void {
+export function onGrantChecked(run: Runtime, job: JobOf<'grant'>, isRight: boolean): void {
   const { member } = run
   const { of: peer, view } = job
   if (member.peers.get(peer.inc) !== peer) return

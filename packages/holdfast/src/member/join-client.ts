@@ -11,11 +11,11 @@
  * surely no hub.
  */
 
+import type { Points } from '../seal/state.ts'
 import { createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis } from '../machine.ts'
 import { BASE_POINT, type Met } from '../ports.ts'
 import {
-  type FromHub,
   fromHub,
   HUB_VERSIONS,
   LATER,
@@ -27,6 +27,7 @@ import {
   SILENT_MS,
   type ToHub,
   toHub,
+  type FromHubOf,
 } from '../hub-protocol/messages.ts'
 import * as client from '../session/client.ts'
 import { enter } from '../session/membership.ts'
@@ -69,9 +70,9 @@ import {
   type Peer,
   type Resume,
   type Runtime,
-  type CurveJob,
   JOIN_CHANNEL,
   mayFound,
+  type JobOf,
 } from './state.ts'
 import * as link from '../link/link.ts'
 import { knocking } from '../wire/relay.ts'
@@ -160,17 +161,14 @@ function onHubKey({ member, now, ports }: Runtime, key: Uint8Array): void {
 // The hub knows the link key of the registered primary.
 function setNamedPrimary(
   { member, now }: Runtime,
-  { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
+  { register, leader }: Pick<FromHubOf<'register'>, 'register' | 'leader'>,
 ): void {
   member.named = leader && { inc: register.primary, key: nameOf(leader.link) }
   const peer = member.peers.get(register.primary)
   if (leader && peer && peer.key === null) peer.askAt = now
 }
 
-function isSelf(
-  { id, me }: Session,
-  { session: of, inc, here }: FromHub & { kind: 'present' },
-): boolean {
+function isSelf({ id, me }: Session, { session: of, inc, here }: FromHubOf<'present'>): boolean {
   return of === id && inc === me && !here
 }
 
@@ -208,13 +206,13 @@ function makeKey(run: Runtime): void {
 }
 
 export function onLinkKey(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
-  const [point] = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
+  const [point] = Array.isArray(answer) ? (answer as Points) : []
   if (!point) return
   of.point = point
   if (of === run.member.linkKey && run.member.hub !== 'closed') askNext(run)
 }
 
-type Added = FromHub & { kind: 'added' }
+type Added = FromHubOf<'added'>
 
 function onAdded(run: Runtime, answer: Added): void {
   const { member } = run
@@ -270,7 +268,7 @@ export function withdraw(run: Runtime): void {
 }
 
 // A piece of a stored room; once it is complete the session resumes, with us as its primary.
-function onSheet(run: Runtime, message: FromHub & { kind: 'sheet' }): void {
+function onSheet(run: Runtime, message: FromHubOf<'sheet'>): void {
   const { member } = run
   if (storedRoom.takeRecalled(run, message)) return
   const opened = member.opening
@@ -404,7 +402,7 @@ function isSame(resume: Resume | null, own: Session): resume is Resume {
   return resume?.session === own.id && resume.player === own.player
 }
 
-function onAttached(run: Runtime, message: FromHub & { kind: 'attached' }): void {
+function onAttached(run: Runtime, message: FromHubOf<'attached'>): void {
   const { member } = run
   if (message.session !== member.session.id) return
   member.hub = 'attached'
@@ -511,7 +509,6 @@ export function deadline(run: Runtime): Millis {
 /** A primary that is silent for so long before its answer may have been replaced. */
 export const ANSWER_MS: Millis = 1_500
 
-/** Has our JOIN signed; `onJoinSigned` sends it. */
 export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>): void {
   const { curves, options } = run.member
   if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
@@ -520,12 +517,7 @@ export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>
   compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
 }
 
-/** Sends our signed JOIN, if it is still wanted. */
-export function onJoinSigned(
-  run: Runtime,
-  job: CurveJob & { kind: 'sign' },
-  signature: Uint8Array,
-): void {
+export function onJoinSigned(run: Runtime, job: JobOf<'sign'>, signature: Uint8Array): void {
   const { member, now } = run
   const { phase, found, named } = member
   if (phase !== 'asking' || found !== job.session || member.joinPeer || !named) return
@@ -548,13 +540,11 @@ export function takeAnswer({ arrivals }: Runtime): { blob: Uint8Array; count: nu
   return null
 }
 
-/** Whether the primary that we asked has been silent for too long. */
 export function isAnswerOverdue({ member, now }: Runtime): boolean {
   const { joinPeer } = member
   return !joinPeer?.link ? false : now - joinPeer.link.lastReceived > ANSWER_MS
 }
 
-/** Gives up on the primary that we asked. */
 export function leaveJoinLink(run: Runtime): void {
   const { member } = run
   if (!member.joinPeer) return

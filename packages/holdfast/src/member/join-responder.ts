@@ -28,7 +28,7 @@ import { decode, encode } from '../wire/layout.ts'
 import * as dispatch from './dispatch.ts'
 import { compute, framePart } from './dispatch.ts'
 import * as peers from './peers.ts'
-import { type PendingJoin, type CurveJob, JOIN_CHANNEL, type Runtime } from './state.ts'
+import { type PendingJoin, JOIN_CHANNEL, type Runtime, type JobOf } from './state.ts'
 
 /**
  * Most pending joins; one more replaces the oldest that was refused, or else the oldest without a
@@ -113,11 +113,7 @@ function forged(run: Runtime, pending: PendingJoin): void {
   drop(run, pending)
 }
 
-export function onSignatureChecked(
-  run: Runtime,
-  job: CurveJob & { kind: 'verify' },
-  isRight: boolean,
-): void {
+export function onSignatureChecked(run: Runtime, job: JobOf<'verify'>, isRight: boolean): void {
   const { member } = run
   const { of: pending, join: claim } = job
   if (!isCurrent(run, pending)) return
@@ -131,7 +127,7 @@ export function onSignatureChecked(
 
 export function onAdmissionChecked(
   run: Runtime,
-  { of: pending, join: claim }: CurveJob & { kind: 'admission' },
+  { of: pending, join: claim }: JobOf<'admission'>,
   isRight: boolean,
 ): void {
   if (!isCurrent(run, pending)) return

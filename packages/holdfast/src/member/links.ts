@@ -5,11 +5,12 @@
  * address that it can reach. A peer answers only members of its view; others wait, or are denied.
  */
 
+import { KEEPALIVE } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed } from '../wire/relay.ts'
 import * as seal from '../seal/seal.ts'
-import type { Packet, SealEvent, SealSink } from '../seal/state.ts'
+import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
 import { watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
@@ -18,8 +19,7 @@ import * as dispatch from './dispatch.ts'
 import { takeArrivals, compute } from './dispatch.ts'
 import * as joinClient from './join-client.ts'
 import * as peers from './peers.ts'
-import { shiftOf } from './peers.ts'
-import { CLOSE, type CurveAnswer, type CurveJob, type Peer, type Runtime } from './state.ts'
+import { CLOSE, type CurveAnswer, type Peer, type Runtime, type JobOf } from './state.ts'
 import * as clock from '../link/timing/clock.ts'
 
 /** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
@@ -54,13 +54,9 @@ export function createSeals(run: Runtime): SealSink {
   }
 }
 
-export function onAgreed(
-  run: Runtime,
-  job: CurveJob & { kind: 'seal' },
-  answer: CurveAnswer,
-): void {
+export function onAgreed(run: Runtime, job: JobOf<'seal'>, answer: CurveAnswer): void {
   if (job.of !== run.member.seal) return
-  const shared = Array.isArray(answer) ? (answer as readonly (Uint8Array | null)[]) : []
+  const shared = Array.isArray(answer) ? (answer as Points) : []
   seal.agreed(job.of, run.now, job.job, shared)
 }
 
@@ -89,9 +85,9 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
 // arrivals that took.
 function takeJoinAnswer(run: Runtime, peer: Peer): number {
   if (peer !== run.member.joinPeer) return 0
-  const heard = joinClient.takeAnswer(run)
-  if (heard) joinClient.onJoinAnswer(run, peer, heard.blob)
-  return heard?.count ?? 0
+  const answer = joinClient.takeAnswer(run)
+  if (answer) joinClient.onJoinAnswer(run, peer, answer.blob)
+  return answer?.count ?? 0
 }
 
 function onSealEvent(run: Runtime, event: SealEvent): void {
@@ -224,7 +220,7 @@ function setHeartbeat(run: Runtime, peer: Peer): void {
   const quick = watchedPeer(own) === peer.inc && !isRelayed(peer.path)
   const { primary } = own.client.view
   const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
-  const keepalive = quick ? HEARTBEAT_MS : serves ? peers.KEEPALIVE_MS : STANDBY_MS
+  const keepalive = quick ? HEARTBEAT_MS : serves ? KEEPALIVE : STANDBY_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
   dispatch.noteDeadline(run, peer)
@@ -270,7 +266,6 @@ export function measure(run: Runtime, inc: PeerId): void {
   session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
 }
 
-/** Checks all links for dead paths, dead and idle links, and steers the clock. */
 export function sweep(run: Runtime): void {
   const { member, now } = run
   steerClock(run)
@@ -280,7 +275,7 @@ export function sweep(run: Runtime): void {
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
     else peers.tryOthers(run, peer)
     measure(run, peer.inc)
-    link.setClockShift(peer.link, peers.shiftOf(run))
+    peer.link.clock.shift = peers.shiftOf(run)
   }
   reconcile(run)
 }
@@ -329,7 +324,7 @@ export function steerClock(run: Runtime): void {
   if (set === member.clock.set) return
   // From now on our links answer clock questions.
   for (const peer of member.peers.values()) {
-    if (peer.link) link.setClockShift(peer.link, shiftOf(run))
+    if (peer.link) peer.link.clock.shift = peers.shiftOf(run)
   }
 }
 

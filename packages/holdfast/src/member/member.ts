@@ -277,7 +277,6 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   member.session.steps--
 }
 
-// Sends newcomers the state of the parts.
 function welcome(run: Runtime, those: readonly PeerId[]): void {
   const { member } = run
   for (const { part, state } of member.mounts) {

@@ -16,9 +16,6 @@ import type { Member as Row } from '../replication/layouts.ts'
 import * as seal from '../seal/seal.ts'
 import { admits } from '../session/membership.ts'
 
-/** Default keepalive of a link (L8). */
-export const KEEPALIVE_MS: Millis = 200
-
 /** Creates the peer of a member that we want a link with, or that wants one with us. */
 export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
   const peer = blank(run, keyOf(run, inc), initiator)
@@ -58,10 +55,10 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
 
 /** Opens the link of a peer. */
 export function open(run: Runtime, peer: Peer, path: string): void {
-  peer.link = link.create(run.now, { keepaliveMs: KEEPALIVE_MS })
+  peer.link = link.create(run.now)
   peer.path = path
   peer.pathAt = run.now
-  link.setClockShift(peer.link, shiftOf(run))
+  peer.link.clock.shift = shiftOf(run)
   dispatch.noteDeadline(run, peer)
 }
 
@@ -170,7 +167,6 @@ export function requestLink(run: Runtime, { inc, key, paths }: Peer): boolean {
   return true
 }
 
-/** Whether a process that has proven its link key may have a link with us. */
 export function admitMember({ member }: Runtime, { peer, from, mv }: Request): Verdict {
   const verdict = admits(member.session, from, pointOf(peer)!, mv)
   if (verdict === 'wait') return 'later'
@@ -262,13 +258,12 @@ function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck)
   }
 }
 
-export function checkReachability(run: Runtime, peer: Peer, word: ReachabilityCheck): void {
-  const next = stepCheck(word, run.now)
+export function checkReachability(run: Runtime, peer: Peer, check: ReachabilityCheck): void {
+  const next = stepCheck(check, run.now)
   if (next === 'ask') dispatch.probe(run, peer)
-  else if (next === 'believe') onUnreachable(run, peer, word)
+  else if (next === 'believe') onUnreachable(run, peer, check)
 }
 
-/** Tries other paths while the current one is silent or relayed. */
 export function tryOthers(run: Runtime, peer: Peer): void {
   const { now } = run
   if (peer.paths.length < 2 || now < peer.probeAt) return
@@ -316,14 +311,14 @@ export function beginCheck(now: Millis, address: string, rtt: Millis): Reachabil
   return { address, askAt: now + ASK_AGAIN_MS, until: now + wait, last: false }
 }
 
-export function stepCheck(doubt: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
-  if (now >= doubt.until) {
-    if (doubt.last) return 'believe'
+export function stepCheck(check: ReachabilityCheck, now: Millis): 'ask' | 'believe' | 'wait' {
+  if (now >= check.until) {
+    if (check.last) return 'believe'
     // Timers run before sockets are read: the answer may have arrived long ago.
-    doubt.last = true
+    check.last = true
     return 'wait'
   }
-  if (now < doubt.askAt) return 'wait'
-  doubt.askAt = now + ASK_AGAIN_MS
+  if (now < check.askAt) return 'wait'
+  check.askAt = now + ASK_AGAIN_MS
   return 'ask'
 }

@@ -16,7 +16,7 @@ import { termsSay } from '../machine.ts'
 import { CIPHER_NONCE_BYTES, type Ciphers, KEY_BYTES, TAG_BYTES } from '../ports.ts'
 import { settingsLayout, type View } from '../session/messages.ts'
 import { SHEET_BYTES_MAX } from '../session/segments.ts'
-import { SESSION_ID_MAX, type FromHub } from '../hub-protocol/messages.ts'
+import { SESSION_ID_MAX, type FromHubOf } from '../hub-protocol/messages.ts'
 import { blob, decode, encode, fixed, record, text, type ValueOf, varint } from '../wire/layout.ts'
 import { DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
 import { toHex } from '../wire/bytes.ts'
@@ -70,8 +70,8 @@ export function proofOf(
   key: Uint8Array,
   of: Omit<ValueOf<typeof roomProofLayout>, 'label'>,
 ): Uint8Array {
-  const said = encode(roomProofLayout, { ...of, label: PROOF_LABEL })
-  return ciphers.hmac(ciphers.hmac(key, ascii('proof')), said).slice(0, DIGEST_BYTES)
+  const claim = encode(roomProofLayout, { ...of, label: PROOF_LABEL })
+  return ciphers.hmac(ciphers.hmac(key, ascii('proof')), claim).slice(0, DIGEST_BYTES)
 }
 
 /** The fingerprint of a key, which is in the terms of the session. */
@@ -129,7 +129,7 @@ export function open(
 /** Takes the settings of the session from the hub's answer. */
 export function adoptTerms(
   { member: { session, options } }: Runtime,
-  { created, opened, entry }: Pick<FromHub & { kind: 'added' }, 'created' | 'opened' | 'entry'>,
+  { created, opened, entry }: Pick<FromHubOf<'added'>, 'created' | 'opened' | 'entry'>,
 ): void {
   // A founder with a key trusts its own settings.
   const isOwn = options.roomKey !== null && created && !opened
@@ -137,14 +137,12 @@ export function adoptTerms(
   Object.assign(session, { terms, topology, playersMax })
 }
 
-/** We found or open the session. */
 export function foundRoom(run: Runtime): void {
   const { session, options } = run.member
   session.keeps = mayKeep(run)
   if (options.roomKey) session.proof = proofBy(run, options.roomKey, run.member.linkKey.point!)
 }
 
-/** Follows another primary, the first or a new one. */
 export function follow(run: Runtime, view: View, before: View | null): void {
   const { session, options, linkKey } = run.member
   if (view.primary === session.me || view.primary === before?.primary) return

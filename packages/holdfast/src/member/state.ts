@@ -8,8 +8,8 @@ import { type SessionClock, createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
-import type { PeerKey, Seal, SealSink } from '../seal/state.ts'
-import type { Admission, FromHub, Topology } from '../hub-protocol/messages.ts'
+import type { PeerKey, Seal, SealSink, Points } from '../seal/state.ts'
+import type { Admission, Topology, FromHubOf } from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
 import type { Incoming, Piece } from '../wire/chunks.ts'
 import type { Join, View } from '../session/messages.ts'
@@ -130,9 +130,7 @@ export interface PendingJoin {
   address: string
   /** The session's answer names this number. */
   number: number
-  /** The JOIN that came in its handshake. */
   join: Uint8Array
-  /** A refusal was sent. */
   refused: boolean
   /** Its JOIN while it waits for the removal of its player's old row; else null. */
   waits: Join | null
@@ -151,8 +149,8 @@ export interface IncomingRoom {
 }
 
 export interface Opening {
-  readonly answer: FromHub & { kind: 'added' }
-  readonly as: NonNullable<(FromHub & { kind: 'added' })['opened']>
+  readonly answer: FromHubOf<'added'>
+  readonly as: NonNullable<FromHubOf<'added'>['opened']>
   readonly incoming: IncomingRoom
 }
 
@@ -182,6 +180,9 @@ export type CurveJob =
   | { kind: 'admission'; of: PendingJoin; join: Join }
   | { kind: 'grant'; of: Peer; view: View }
 
+/** A job of one kind. */
+export type JobOf<Kind extends CurveJob['kind']> = CurveJob & { kind: Kind }
+
 export interface CurveWork {
   jobs: Map<number, CurveJob>
   next: number
@@ -194,7 +195,7 @@ export type CurveQuestion =
   | { kind: 'verify'; key: Uint8Array; message: Uint8Array; signature: Uint8Array }
 
 /** What curves answer: a signature, whether one is right, common points. */
-export type CurveAnswer = Uint8Array | boolean | readonly (Uint8Array | null)[]
+export type CurveAnswer = Uint8Array | boolean | Points
 
 /** The X25519 key of our links, drawn for each incarnation. */
 export interface LinkKey {
@@ -211,7 +212,6 @@ export interface Member {
   /** Members of our view that only watch. */
   watchers: Set<PeerId>
   linkKey: LinkKey
-  /** Null before we ask to join a session. */
   seal: Seal | null
   sealed: string
   /** The member of each known link key. */
@@ -221,7 +221,6 @@ export interface Member {
   /** Processes that ask us to let them in, oldest first. */
   pendingJoins: Map<PeerKey, PendingJoin>
   nextPendingJoin: number
-  /** Null until a hub has named one. */
   named: Named | null
   /** As primary: transfers of the room as a file, and when the last began, for each and for all. */
   exports: Map<PeerId, Export>
@@ -239,14 +238,12 @@ export interface Member {
   foreignAt: Millis | null
   /** The join was canceled: its requests are undone. */
   unwanted: boolean
-  /** Our rights in the session that the hub found. */
   admission: Admission
   /** The seal version of the primary, as an unauthenticated message says; 0 for ours. */
   otherSeal: number
   mounts: MountedPart[]
   /** Messages to ourselves: a primary is its own client. */
   loopback: Uint8Array[]
-  /** Peers with new output since the last flush. */
   touched: Set<PeerId>
   /** No link is due before this. */
   dueAt: Millis
@@ -256,7 +253,6 @@ export interface Member {
   entropy: Entropy
   curves: CurveWork
   hub: 'closed' | 'open' | 'attached'
-  /** Null unless we open a stored room. */
   opening: Opening | null
   /** What the hub has stored of the session that we recover; else null. */
   stored: IncomingRoom | null
@@ -271,7 +267,6 @@ export interface Member {
   /** Why the hub last refused to open or find our session. */
   unfound: string
   resume: Resume | null
-  /** The session to which the parts' states belong. */
   home: string
   /** Our last operation that was published as committed, before we rejoined. */
   recorded: number
@@ -334,7 +329,6 @@ export type MemberEvent =
   | { kind: 'invited'; request: number; why: string }
   | { kind: 'part'; channel: number; event: unknown }
 
-/** The transfer of a room as a file to a member, and when it asked last. */
 export interface Export {
   request: number
   pieces: readonly Piece[]
@@ -370,10 +364,8 @@ export interface MemberPorts {
 export interface Runtime {
   member: Member
   ports: MemberPorts
-  /** The instant of the current call. */
   now: Millis
   seals: SealSink
-  /** What the current datagram carried. */
   arrivals: Arrivals
   /** Sends a reliable message to a peer or to ourselves. @returns its number on the link, or 0 */
   deliver(to: PeerId, bytes: Uint8Array): number
@@ -449,7 +441,6 @@ function nothingCounted(): MemberCounters {
   }
 }
 
-/** A session for a new incarnation, with a new secret. */
 export function freshSession(
   now: Millis,
   options: MemberOptions,
@@ -472,7 +463,6 @@ export function freshSession(
   return own
 }
 
-/** Draws 16 new bytes. */
 export function draw(entropy: Entropy): Uint8Array {
   const counted = new Uint8Array(entropy.seed.length + 4)
   counted.set(entropy.seed)

@@ -7,7 +7,12 @@
 import { type Millis, termsSay, type ErrorCode } from '../machine.ts'
 import * as clock from '../link/timing/clock.ts'
 import * as rooms from '../hub-protocol/messages.ts'
-import { type FromHub, SHEET_PIECES_MAX, type ToHub, UNREADABLE } from '../hub-protocol/messages.ts'
+import {
+  SHEET_PIECES_MAX,
+  type ToHub,
+  UNREADABLE,
+  type FromHubOf,
+} from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
 import * as chunks from '../wire/chunks.ts'
 import { expulsionOf } from '../replication/moderation.ts'
@@ -23,7 +28,7 @@ import type { ReplacedRoom, IncomingRoom, Runtime, MemberOptions, Member } from 
 import type { Part } from '../kind/protocol/part.ts'
 import { differenceOf } from '../wire/fields/difference.ts'
 
-type Added = FromHub & { kind: 'added' }
+type Added = FromHubOf<'added'>
 
 /** Most bytes of a room that a hub sends. */
 export const ROOM_MAX: number = 4 * 1024 * 1024
@@ -44,7 +49,7 @@ function incomingRoom(
 }
 
 /** We recover our session and the register has our epoch: the hub sends what it stored. */
-export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): void {
+export function recall(run: Runtime, message: FromHubOf<'stored'>): void {
   const { member } = run
   const { id, terms } = member.session
   if (message.session !== id || message.sheets > rooms.SHEETS_MAX) {
@@ -55,7 +60,7 @@ export function recall(run: Runtime, message: FromHub & { kind: 'stored' }): voi
 }
 
 /** A piece of that. @returns whether one was expected */
-export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' }): boolean {
+export function takeRecalled(run: Runtime, message: FromHubOf<'sheet'>): boolean {
   const { member } = run
   const { stored } = member
   if (!stored) return false
@@ -70,7 +75,7 @@ export function takeRecalled(run: Runtime, message: FromHub & { kind: 'sheet' })
 export function take(
   { member: { counters } }: Runtime,
   room: IncomingRoom,
-  message: FromHub & { kind: 'sheet' },
+  message: FromHubOf<'sheet'>,
 ): boolean {
   if (message.session !== room.session) return false
   room.bytes += message.bytes.length

@@ -21,12 +21,10 @@ export interface PartState {
   bytes: Uint8Array
 }
 
-/** The initial state, without members. */
 export function create() {
   return {
     /** Version of the members; rises by one with each change. */
     mv: 0,
-    /** The next incarnation to give out. */
     nextInc: 1,
     /** The last candidate for backup; the search continues after it. */
     pointer: 0,
@@ -111,7 +109,6 @@ export function outcomeOf(durable: Durable, player: number, seq: number): Uint8A
   return row?.outcomes.find((outcome) => outcome.seq === seq)?.outcome ?? null
 }
 
-/** Encodes the whole state, with that of the parts. */
 export function snapshot(durable: Durable, parts: PartState[]): Uint8Array {
   const { members, players } = durable
   return encode(snapshotLayout, {

@@ -111,9 +111,7 @@ export const deltaLayout = message({
       changes: list(change, CHANGES_MAX),
     }),
   ],
-  /** Expels a player; the primary removes their members. */
   expel: [6, expulsionLayout],
-  /** Withdraws an expulsion. */
   pardon: [7, record({ player: varint })],
   /** Adds (`stands`) or withdraws a vote. */
   vote: [8, record({ by: varint, against: varint, stands: flag })],
@@ -129,7 +127,6 @@ export const startLayout = record({
   epoch: varint,
   /** The length of the log that it continued. */
   index: varint,
-  /** Random mark of this leader. */
   mark: hash,
   /** Segments of its predecessor, if it continued these; else 0. */
   sheets: varint,

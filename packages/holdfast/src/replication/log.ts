@@ -82,12 +82,10 @@ export function advance<Effect>(log: Log<Effect>): void {
   log.acked = log.base
 }
 
-/** How many entries the backup has not acked. */
 export function unackedCount<Effect>(log: Log<Effect>): number {
   return lengthOf(log) - log.acked
 }
 
-/** Drops the entries before `length`. */
 export function trim<Effect>(log: Log<Effect>, length: number): void {
   const count = Math.min(length, lengthOf(log)) - log.base
   if (count <= 0) return

@@ -56,7 +56,6 @@ export class HubConnection {
   readonly #loop: Loop
   readonly #events: HubEvents
   readonly #alarm: Alarm
-  /** The index of the current address. */
   #at = 0
   /** The findings at each address since a hub answered last. */
   readonly #mets = new Map<string, Met>()
@@ -67,7 +66,6 @@ export class HubConnection {
   #receivedAt: Millis = 0
   /** A hub has answered, so the address is right. */
   #isHub = false
-  /** The address at which a hub answered last. */
   #hubUrl = ''
   /** The frames for the beacon; null before `notes`. */
   #last: Uint8Array[] | null = null

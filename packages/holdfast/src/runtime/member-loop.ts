@@ -385,7 +385,6 @@ export class MemberLoop {
     this.stop()
   }
 
-  /** Stops for good: closes the links and the stream to the hub. */
   stop(): void {
     if (this.#stopped) return
     const aside = this.#hub.notes()

@@ -13,7 +13,14 @@ import * as noise from './noise.ts'
 import { isProven, proven, readCookie, withCookie } from './proofs.ts'
 import { negotiate } from '../wire/versions.ts'
 import * as state from './state.ts'
-import { NONE, type InitiatorHandshake, type Peer, type PeerKey, type Seal } from './state.ts'
+import {
+  NONE,
+  type InitiatorHandshake,
+  type Peer,
+  type PeerKey,
+  type Seal,
+  type Points,
+} from './state.ts'
 
 /** Longest pause before message 1 is repeated. */
 const PAUSE_MAX: Millis = 1000
@@ -71,12 +78,11 @@ export function ask(seal: Seal, now: Millis, asked: Asked): void {
   state.agree(seal, { kind: 'ask', peer: asked.peer, index }, pairs)
 }
 
-/** Makes and sends message 1, with its curves computed. */
 export function made(
   seal: Seal,
   now: Millis,
   job: { peer: PeerKey; index: number },
-  shared: readonly (Uint8Array | null)[],
+  shared: Points,
 ): void {
   const peer = seal.peers.get(job.peer)
   const initiator = peer?.initiator
@@ -86,12 +92,12 @@ export function made(
   const { link, again, counter, to, join } = initiator
   const { me, mv, ciphers } = seal
   const payload = messages.encodeFirst({ from: me, to, link, again, counter, mv, join })
-  const said = noise.begin(ciphers, state.prologueBy(seal, seal.offer), peer.point)
-  const first = noise.writeFirst(ciphers, said, { e, s: seal.point, es, ss }, payload)
+  const handshake = noise.begin(ciphers, state.prologueBy(seal, seal.offer), peer.point)
+  const first = noise.writeFirst(ciphers, handshake, { e, s: seal.point, es, ss }, payload)
   const head = new Uint8Array(messages.FIRST_HEAD)
   head.set([KIND.first, seal.offer])
   messages.putIndex(head, 2, initiator.index)
-  initiator.noise = said
+  initiator.noise = handshake
   initiator.message = proven(seal, state.keyFor(seal, 'proof', peer.point), joined(head, first))
   initiator.stage = 'asked'
   sendFirst(seal, now, initiator)
@@ -151,31 +157,30 @@ function handshakeOf(
   return null
 }
 
-/** Reads message 2, with its curves computed. */
 export function read(
   seal: Seal,
   now: Millis,
   job: { peer: PeerKey; index: number; from: string; bytes: Uint8Array },
-  shared: readonly (Uint8Array | null)[],
+  shared: Points,
 ): void {
   const peer = seal.peers.get(job.peer)
   const initiator = peer?.initiator
   if (!peer || initiator?.index !== job.index || initiator.stage !== 'reading') return
   // A copy: a forged message 2 must not change the state.
-  const said = { ...initiator.noise! }
+  const handshake = { ...initiator.noise! }
   const [ee, se] = shared
   const { bytes } = job
   const second = bytes.subarray(SECOND_HEAD, bytes.length - MAC_BYTES)
-  const plain = ee && se ? noise.readSecond(seal.ciphers, said, second, { ee, se }) : null
-  const told = plain && decode(messages.secondLayout, plain)
-  if (!told) {
+  const plain = ee && se ? noise.readSecond(seal.ciphers, handshake, second, { ee, se }) : null
+  const reply = plain && decode(messages.secondLayout, plain)
+  if (!reply) {
     seal.counters.forged++
     initiator.stage = 'asked'
     return
   }
-  if (told.kind === 'no') return refuse(seal, peer, job.peer, told.why)
+  if (reply.kind === 'no') return refuse(seal, peer, job.peer, reply.why)
   const theirs = messages.indexAt(bytes, 1)
-  const [sealing, opening] = noise.split(seal.ciphers, said)
+  const [sealing, opening] = noise.split(seal.ciphers, handshake)
   const { link, index } = initiator
   const of = { peer: job.peer, theirs, link, sealing, opening, asked: true }
   state.addKeys(seal, now, index, of)
@@ -185,9 +190,9 @@ export function read(
   const place = initiator.addresses.includes(job.from) ? job.from : initiator.address
   // An answer from the only address that was asked validates it.
   const isShown = initiator.asked.length === 1 && place === job.from && initiator.asked[0] === place
-  links.stand(seal, now, index, { again: initiator.again, address: place, isShown })
+  links.install(seal, now, index, { again: initiator.again, address: place, isShown })
   links.credit(seal, peer.link!, job.peer, place, bytes.length)
-  links.say(seal, now, index, peer.link!.address, { kind: 'here' })
+  links.sendWord(seal, now, index, peer.link!.address, { kind: 'here' })
   links.challenge(seal, now, job.peer, place)
   pause(seal, now, initiator)
 }
@@ -217,13 +222,13 @@ export function cookie(seal: Seal, now: Millis, from: string, bytes: Uint8Array)
 
 /** A peer seems to speak another version. That is unauthenticated, so the handshake goes on. */
 export function otherVersion(seal: Seal, from: string, bytes: Uint8Array): void {
-  const told = messages.readVersion(bytes)
-  if (!told || negotiate(SEAL_VERSIONS, told.version) !== null)
+  const reply = messages.readVersion(bytes)
+  if (!reply || negotiate(SEAL_VERSIONS, reply.version) !== null)
     return void seal.counters.malformed++
-  const found = handshakeOf(seal, told.to)
+  const found = handshakeOf(seal, reply.to)
   if (!found?.initiator.addresses.includes(from)) return void seal.counters.unknown++
   seal.counters.version++
-  seal.out.event({ kind: 'version', peer: found.name, version: told.version })
+  seal.out.event({ kind: 'version', peer: found.name, version: reply.version })
 }
 
 /** Does what is due in a handshake. @returns when it is due next */
@@ -239,7 +244,7 @@ export function wake(seal: Seal, now: Millis, name: PeerKey, peer: Peer): Millis
   if (now >= initiator.nextAt) {
     if (initiator.stage === 'asked') sendFirst(seal, now, initiator)
     else if (initiator.stage === 'standing') {
-      links.say(seal, now, initiator.index, peer.link!.address, { kind: 'here' })
+      links.sendWord(seal, now, initiator.index, peer.link!.address, { kind: 'here' })
       pause(seal, now, initiator)
     } else pause(seal, now, initiator)
   }

@@ -27,7 +27,7 @@ export function isGone({ link }: Peer, number: number, again: boolean): boolean 
 }
 
 /** Brings keys into force: a rekey of the current link, or a new link that replaces it. */
-export function stand(
+export function install(
   seal: Seal,
   now: Millis,
   index: number,
@@ -88,7 +88,7 @@ function mayGo(seal: Seal, link: Link, to: string, keys: Keys, text: Uint8Array)
 }
 
 /** Sends a message of the seal itself under those keys, if the address has credit. */
-export function say(seal: Seal, now: Millis, index: number, to: string, word: Word): void {
+export function sendWord(seal: Seal, now: Millis, index: number, to: string, word: Word): void {
   const keys = seal.keys.get(index)
   const link = keys && seal.peers.get(keys.peer)?.link
   const text = encode(wordLayout, word)
@@ -124,7 +124,7 @@ function rekeyPackets({ limits }: Seal, { asked }: Keys): number {
 }
 
 /** Handles a message of the seal itself, or an empty packet. */
-export function heard(
+export function receiveWord(
   seal: Seal,
   now: Millis,
   keys: Keys,
@@ -138,10 +138,10 @@ export function heard(
   switch (word.kind) {
     case 'here':
       // The initiator repeats `here` until we answer; we answer once.
-      if (!keys.asked && isShown(seal, peer.link, from)) say(seal, now, index, from, word)
+      if (!keys.asked && isShown(seal, peer.link, from)) sendWord(seal, now, index, from, word)
       break
     case 'challenge':
-      say(seal, now, peer.link.current, from, { ...word, kind: 'answer' })
+      sendWord(seal, now, peer.link.current, from, { ...word, kind: 'answer' })
       break
     case 'answer':
       arrive(seal, peer.link, keys.peer, from, word.number)
@@ -183,7 +183,7 @@ export function challenge(seal: Seal, now: Millis, name: PeerKey, from: string):
   if (probe.credit < headBytes(keys.sent) + CHALLENGE_TEXT + TAG_BYTES) return
   probe.at = now
   const { number } = probe
-  say(seal, now, link.current, from, { kind: 'challenge', number })
+  sendWord(seal, now, link.current, from, { kind: 'challenge', number })
 }
 
 const CHALLENGE_TEXT = 1 + CHALLENGE_BYTES

@@ -38,9 +38,7 @@ export const KIND = {
 export const FIRST_HEAD = 6
 /** Bytes of message 2 before Noise's. */
 export const SECOND_HEAD = 9
-/** Length of a cookie datagram. */
 export const COOKIE_DATAGRAM: number = 5 + MAC_BYTES + MAC_BYTES + TAG_BYTES
-/** Shortest message 2. */
 export const SECOND_MIN: number = SECOND_HEAD + KEY_BYTES + TAG_BYTES + MAC_BYTES
 
 const { blob, fixed, flag, maybe, message, record, text, u32, u8, varint, word } = layout
@@ -103,7 +101,6 @@ export function encodeFirst(first: Omit<First, 'pad'>): Uint8Array {
   return layout.encode(firstLayout, { ...first, pad: new Uint8Array(short) })
 }
 
-/** A datagram with the versions that this build speaks. */
 export function versionDatagram(to: number): Uint8Array {
   return layout.encode(versionLayout, {
     kind: KIND.version,

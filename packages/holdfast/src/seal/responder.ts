@@ -15,7 +15,7 @@ import * as noise from './noise.ts'
 import { isAffordable, isProven, proven } from './proofs.ts'
 import { negotiate } from '../wire/versions.ts'
 import * as state from './state.ts'
-import type { Job, Peer, PeerKey, Seal } from './state.ts'
+import type { Job, Peer, PeerKey, Seal, Points } from './state.ts'
 
 type Of<Kind extends Job['kind']> = Extract<Job, { kind: Kind }>
 
@@ -59,38 +59,29 @@ function noiseOf(bytes: Uint8Array): Uint8Array {
 }
 
 /** The first curve is computed: reads the initiator's key. */
-export function readKey(
-  seal: Seal,
-  job: Of<'initiator'>,
-  shared: readonly (Uint8Array | null)[],
-): void {
+export function readKey(seal: Seal, job: Of<'initiator'>, shared: Points): void {
   const [es] = shared
-  const said = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
-  const point = es ? noise.readInitiator(seal.ciphers, said, noiseOf(job.bytes), es) : null
+  const handshake = noise.begin(seal.ciphers, state.prologueBy(seal, job.bytes[1]!), seal.point)
+  const point = es ? noise.readInitiator(seal.ciphers, handshake, noiseOf(job.bytes), es) : null
   if (!point) return void seal.counters.forged++
-  const next: Job = { ...job, kind: 'first', noise: said, point }
+  const next: Job = { ...job, kind: 'first', noise: handshake, point }
   state.agree(seal, next, [[seal.secret, point]])
 }
 
 /** The second curve is computed: proves that key, and reads the request. */
-export function first(
-  seal: Seal,
-  now: Millis,
-  job: Of<'first'>,
-  shared: readonly (Uint8Array | null)[],
-): void {
+export function first(seal: Seal, now: Millis, job: Of<'first'>, shared: Points): void {
   const [ss] = shared
   const plain = ss ? noise.readFirst(seal.ciphers, job.noise, noiseOf(job.bytes), ss) : null
-  const told = plain && decode(messages.firstLayout, plain)
+  const request = plain && decode(messages.firstLayout, plain)
   const name = state.nameOf(job.point)
   const own = state.nameOf(seal.point)
-  if (!told || name === own) return void seal.counters.forged++
-  if (told.to !== seal.me) return void seal.counters.misled++
-  if (isForged(job.from, told.from)) return void seal.counters.forged++
+  if (!request || name === own) return void seal.counters.forged++
+  if (request.to !== seal.me) return void seal.counters.misled++
+  if (isForged(job.from, request.from)) return void seal.counters.forged++
   const peer = state.peerOf(seal, name)
   if (!peer) return void seal.counters.busy++
-  if (!isTurn(seal, now, peer, name, told.counter, job)) return
-  const { from, mv, link, again, join } = told
+  if (!isTurn(seal, now, peer, name, request.counter, job)) return
+  const { from, mv, link, again, join } = request
   const why = links.isGone(peer, link, again)
     ? 'gone'
     : seal.out.admit({ peer: name, from, address: job.from, mv, link, again, join })
@@ -98,13 +89,13 @@ export function first(
   if (why === null && from !== 0) peer.inc = from
   const theirs = messages.indexAt(job.bytes, 2)
   const e = new Uint8Array(eOf(job.bytes))
-  const { noise: said } = job
+  const { noise: handshake } = job
   const next: Job = {
     kind: 'answer',
     from: job.from,
-    first: told,
+    first: request,
     e,
-    noise: said,
+    noise: handshake,
     ...{ peer: name, theirs, why },
   }
   const secret = state.draw(seal)
@@ -133,12 +124,7 @@ function isTurn(
 }
 
 /** All curves are computed: makes and sends message 2. */
-export function answer(
-  seal: Seal,
-  now: Millis,
-  job: Of<'answer'>,
-  shared: readonly (Uint8Array | null)[],
-): void {
+export function answer(seal: Seal, now: Millis, job: Of<'answer'>, shared: Points): void {
   const peer = seal.peers.get(job.peer)
   const [e, ee, se] = shared
   const { counter, link, again } = job.first
@@ -167,13 +153,13 @@ export function answer(
 
 function secondOf(
   seal: Seal,
-  { why, noise: said, theirs, peer }: Of<'answer'>,
+  { why, noise: handshake, theirs, peer }: Of<'answer'>,
   index: number,
   keys: Parameters<typeof noise.writeSecond>[2],
 ): Uint8Array {
-  const told = why === null ? ({ kind: 'yes' } as const) : ({ kind: 'no', why } as const)
-  const payload = encode(messages.secondLayout, told)
-  const second = noise.writeSecond(seal.ciphers, said, keys, payload)
+  const request = why === null ? ({ kind: 'yes' } as const) : ({ kind: 'no', why } as const)
+  const payload = encode(messages.secondLayout, request)
+  const second = noise.writeSecond(seal.ciphers, handshake, keys, payload)
   const head = new Uint8Array(SECOND_HEAD)
   head[0] = KIND.second
   messages.putIndex(head, 1, index)
@@ -192,7 +178,7 @@ export function confirmed(seal: Seal, now: Millis, peer: Peer, from: string): vo
   // An answer from the only address to which message 2 went validates it.
   const isProven = address === from
   const place = address === '' ? from : address
-  links.stand(seal, now, index, { again, address: place, isShown: isProven })
+  links.install(seal, now, index, { again, address: place, isShown: isProven })
 }
 
 /** Drops an unconfirmed handshake. @returns when it is due next */

@@ -12,7 +12,7 @@ export interface SealRules {
   /** Whether a responder's link is up by the handshake, or by a sealed packet. */
   stands(by: 'handshake' | 'packet'): boolean
   /** Whether a message 1 with that counter may be answered. */
-  isNewer(counter: number, heard: number): boolean
+  isNewer(counter: number, newest: number): boolean
   /** Whether a peer's address changes, by a sealed packet or by the answer to a challenge. */
   moves(by: 'packet' | 'answer'): boolean
   /** Whether an address needs no validation. */
@@ -26,7 +26,7 @@ export const RULES: SealRules = rulesOf<SealRules>({
   prologue: (session) => prologueOf(session),
   isNew: isNew,
   stands: (by) => by === 'packet',
-  isNewer: (counter, heard) => counter > heard,
+  isNewer: (counter, newest) => counter > newest,
   moves: (by) => by === 'answer',
   isSure: isRelayed,
   oursStands: (ours, theirs) => ours < theirs,

@@ -13,7 +13,7 @@ import * as links from './links.ts'
 import { KIND, indexAt, readCounter } from './messages.ts'
 import { nonceOf } from './noise.ts'
 import * as state from './state.ts'
-import type { Keys, Packet, Peer, PeerKey, Seal } from './state.ts'
+import type { Keys, Packet, Peer, PeerKey, Seal, Points } from './state.ts'
 import * as windows from './rules.ts'
 
 export { ask } from './initiator.ts'
@@ -69,7 +69,7 @@ function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packe
   if (!settled(seal, now, peer, index, from)) return null
   const shows = isNewest && peer.link?.current === index
   if (shows) links.credit(seal, peer.link!, keys.peer, from, bytes.length)
-  if (kind === KIND.word) links.heard(seal, now, keys, index, from, text)
+  if (kind === KIND.word) links.receiveWord(seal, now, keys, index, from, text)
   if (shows) links.challenge(seal, now, keys.peer, from)
   if (kind === KIND.word) return null
   packet.peer = keys.peer
@@ -102,12 +102,7 @@ function settled(seal: Seal, now: Millis, peer: Peer, index: number, from: strin
  * The shared points of a job, in the order of its pairs; null where there is none. Ignored for a
  * job that has ended.
  */
-export function agreed(
-  seal: Seal,
-  now: Millis,
-  id: number,
-  shared: readonly (Uint8Array | null)[],
-): void {
+export function agreed(seal: Seal, now: Millis, id: number, shared: Points): void {
   const job = seal.jobs.get(id)
   seal.jobs.delete(id)
   switch (job?.kind) {

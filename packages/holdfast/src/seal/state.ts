@@ -109,7 +109,9 @@ export interface Peer {
   responder: ResponderHandshake | null
 }
 
-/** A job that waits for curves. */
+/** Shared points, in the order of their pairs; null where there is none. */
+export type Points = readonly (Uint8Array | null)[]
+
 export type Job =
   | { kind: 'ask'; peer: PeerKey; index: number }
   | { kind: 'read'; peer: PeerKey; index: number; from: string; bytes: Uint8Array }
@@ -213,22 +215,18 @@ export interface Request {
 /** Null accepts, a reason refuses, `later` ignores a peer that we may know soon. */
 export type Verdict = Why | 'later' | null
 
-/** Events of a seal for the layer above. */
 export type SealEvent =
   /** A link is up, and replaces an older one. */
   | { kind: 'up'; peer: PeerKey; link: number; asked: boolean; address: string }
   /** The link has no keys left. */
   | { kind: 'down'; peer: PeerKey; why: 'gone' | 'spent' }
-  /** The peer refused us. */
   | { kind: 'refused'; peer: PeerKey; why: Why }
-  /** No answer came. */
   | { kind: 'failed'; peer: PeerKey }
   /** The peer has validated another address. */
   | { kind: 'moved'; peer: PeerKey; address: string }
   /** The peer seems to speak another version; unauthenticated. */
   | { kind: 'version'; peer: PeerKey; version: number }
 
-/** A packet that a peer sealed for us. */
 export interface Packet {
   readonly peer: PeerKey
   readonly bytes: Uint8Array

@@ -117,7 +117,6 @@ export function silentSince(detector: FailureDetector, hub: HubContact): Millis 
   return detector.since >= hub.since ? detector.since : hub.since + HUB_GRACE_MS
 }
 
-/** How long the peer's silence has counted. */
 export function silence(detector: FailureDetector, hub: HubContact, now: Millis): Millis {
   return Math.max(0, now - silentSince(detector, hub))
 }

@@ -24,7 +24,6 @@ export const ASK_PROMISES_MS: Millis = 1_000
 /** Most YES_I_AM under way. */
 const SENT_MAX = 16
 
-/** The lease: the conditions for the right to publish. */
 export interface Lease {
   /** The session may be recovered; if not, only the register can name another primary. */
   counts: boolean

@@ -45,18 +45,18 @@ export function enter(turn: Turn, member: Member, settled: number): void {
  * @returns whether it gets an answer, now or once that is safe; otherwise it may ask again, or wait
  *   while `isReturning`
  */
-export function join(turn: Turn, asker: number, wish: Join): boolean {
+export function join(turn: Turn, asker: number, request: Join): boolean {
   const { session, out } = turn
   if (session.server.log.held.length >= HELD_MAX) return false
-  const denied = refusal(session, wish)
+  const denied = refusal(session, request)
   if (denied) {
     out.answer(asker, denied)
     return true
   }
   const { durable } = session.server
   // A process that is already a member did not get our answer.
-  const known = knownAs(session, wish)
-  const member = known ?? newMember(session, wish)
+  const known = knownAs(session, request)
+  const member = known ?? newMember(session, request)
   const lastSeq = durable.players.get(member.player)?.lastSeq ?? 0
   if (!known) {
     const before = [...durable.members.values()].filter((old) => old.player === member.player)
@@ -65,7 +65,7 @@ export function join(turn: Turn, asker: number, wish: Join): boolean {
     const isOurs = before.some(({ inc }) => inc === session.me)
     if (isOurs && serves(session)) session.server.lead.yields = true
     if (!session.rules.mayReturn(session, member.player)) return false
-    const settled = member.player === wish.resume?.player ? wish.resume.settled : 0
+    const settled = member.player === request.resume?.player ? request.resume.settled : 0
     enter(turn, member, settled)
   }
   hold(turn, { kind: 'reply', to: asker, member, lastSeq })
@@ -84,31 +84,32 @@ export function mayReturn(session: Session, player: number): boolean {
 }
 
 /** Whether the player's old member is being removed, so that their JOIN waits. */
-export function isReturning(session: Session, wish: Join): boolean {
+export function isReturning(session: Session, request: Join): boolean {
   if (!takes(session)) return false
-  const row = resumed(session, wish)
-  return row !== null && !knownAs(session, wish) && !mayReturn(session, row.player)
+  const row = resumed(session, request)
+  return row !== null && !knownAs(session, request) && !mayReturn(session, row.player)
 }
 
-function refusal(session: Session, wish: Join): Joined | null {
+function refusal(session: Session, request: Join): Joined | null {
   const no = (code: (Joined & { kind: 'denied' })['code'], why: string): Joined => ({
     kind: 'denied',
     code,
     why,
   })
   if (!takes(session) || session.leaving) return no('notPrimary', 'not the primary')
-  if (negotiate(SESSION_VERSIONS, wish.version) === null) return otherVersion(wish.version)
-  if (wish.schema !== session.schema) return unfit(session)
-  if (knownAs(session, wish)) return null
+  if (negotiate(SESSION_VERSIONS, request.version) === null) return otherVersion(request.version)
+  if (request.schema !== session.schema) return unfit(session)
+  if (knownAs(session, request)) return null
   const { moderation } = session.server.durable
-  const row = expulsionOf(moderation, wish.resume?.inc ?? 0, wish.key)
+  const row = expulsionOf(moderation, request.resume?.inc ?? 0, request.key)
   if (row) return no(row.ban ? 'banned' : 'kicked', sentenceOf(row))
-  if (hasNewerIncarnation(session, wish)) return no('elsewhere', 'this player plays elsewhere now')
-  const full = fullFor(session, wish)
+  if (hasNewerIncarnation(session, request))
+    return no('elsewhere', 'this player plays elsewhere now')
+  const full = fullFor(session, request)
   if (full !== '') return no('full', full)
   const { players, nextInc } = session.server.durable
   if (nextInc >= INC_MAX) return no('full', `${INC_MAX} members came and went: found another room`)
-  if (players.size >= PLAYERS_KEPT_MAX && resumed(session, wish) === null) {
+  if (players.size >= PLAYERS_KEPT_MAX && resumed(session, request) === null) {
     return no('full', `${PLAYERS_KEPT_MAX} players came and went within a minute: ask again later`)
   }
   return null
@@ -130,17 +131,17 @@ function unfit({ types }: Session): Joined {
   return { kind: 'denied', code: 'schema', why }
 }
 
-function knownAs(session: Session, wish: Join): Member | undefined {
+function knownAs(session: Session, request: Join): Member | undefined {
   const { members } = session.server.durable
-  return [...members.values()].find((here) => sameBytes(here.link, wish.link))
+  return [...members.values()].find((here) => sameBytes(here.link, request.link))
 }
 
 // Why there is no place for a newcomer, or ''. A member keeps its place when it rejoins, but a
 // watcher has no player's place.
-function fullFor(session: Session, wish: Join): string {
+function fullFor(session: Session, request: Join): string {
   const { members } = session.server.durable
-  const plays = mayPlay(rightsOf(wish))
-  const others = [...members.values()].filter(({ key }) => !sameBytes(key, wish.key))
+  const plays = mayPlay(rightsOf(request))
+  const others = [...members.values()].filter(({ key }) => !sameBytes(key, request.key))
   const taken = others.filter(({ rights }) => mayPlay(rights) === plays).length
   if (!plays) {
     const most = watchersMaxOf(session)
@@ -148,9 +149,9 @@ function fullFor(session: Session, wish: Join): string {
   }
   const { playersMax } = session
   const watched = [...members.values()].some(({ key, rights }) => {
-    return sameBytes(key, wish.key) && !mayPlay(rights)
+    return sameBytes(key, request.key) && !mayPlay(rights)
   })
-  const isBack = resumed(session, wish) !== null && !watched
+  const isBack = resumed(session, request) !== null && !watched
   // A returning player is let in even if its place was taken meanwhile, while members fit.
   const hasRow = others.length < MEMBERS_MAX
   if (taken < playersMax || (isBack && hasRow)) return ''
@@ -170,8 +171,8 @@ function rightsOf({ watches, rights }: Pick<Join, 'watches' | 'rights'>): number
   return watches ? RIGHTS.watch : rights
 }
 
-function resumed({ rules, server }: Session, wish: Join): Player | null {
-  return rules.comesBackAs(server.durable, wish)
+function resumed({ rules, server }: Session, request: Join): Player | null {
+  return rules.comesBackAs(server.durable, request)
 }
 
 /**
@@ -183,27 +184,27 @@ export function comesBackAs({ players }: Durable, { key }: Pick<Join, 'key'>): P
 }
 
 // The newest incarnation of a player wins; an older one that returns is refused (S-5).
-function hasNewerIncarnation(session: Session, wish: Join): boolean {
-  const row = resumed(session, wish)
-  if (!row || !wish.resume || wish.resume.inc === 0) return false
-  const { inc } = wish.resume
+function hasNewerIncarnation(session: Session, request: Join): boolean {
+  const row = resumed(session, request)
+  if (!row || !request.resume || request.resume.inc === 0) return false
+  const { inc } = request.resume
   const { members } = session.server.durable
   return [...members.values()].some((here) => here.player === row.player && here.inc > inc)
 }
 
-function newMember(session: Session, wish: Join): Member {
+function newMember(session: Session, request: Join): Member {
   const inc = session.server.durable.nextInc
-  const row = resumed(session, wish)
+  const row = resumed(session, request)
   return {
     inc,
     player: row?.player ?? inc,
-    name: wish.name,
-    kind: wish.kind,
-    addresses: wish.addresses,
-    link: wish.link,
-    registerHash: wish.registerHash,
-    key: wish.key,
-    rights: rightsOf(wish),
+    name: request.name,
+    kind: request.kind,
+    addresses: request.addresses,
+    link: request.link,
+    registerHash: request.registerHash,
+    key: request.key,
+    rights: rightsOf(request),
   }
 }
 
@@ -293,6 +294,6 @@ function dueAt({ since }: Absence): Millis {
 }
 
 function emitAway({ client: { absent } }: Session, out: SessionOut): void {
-  const told = [...absent].filter(([, absence]) => absence.reported)
-  out.emit({ kind: 'away', members: new Set(told.map(([inc]) => inc)) })
+  const away = [...absent].filter(([, absence]) => absence.reported)
+  out.emit({ kind: 'away', members: new Set(away.map(([inc]) => inc)) })
 }

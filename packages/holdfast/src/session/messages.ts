@@ -226,7 +226,6 @@ export const MODERATION_PART = 0
 export const moderationLayout = message({
   /** Expels a player; with `ban` for as long as the session lasts. */
   expel: [1, record({ player: varint, ban: flag, why: text(EXPULSION_WHY_MAX) })],
-  /** Withdraws an expulsion. */
   pardon: [2, record({ player: varint })],
   /** Votes to expel a player, or withdraws the vote. */
   vote: [3, record({ player: varint, stands: flag })],

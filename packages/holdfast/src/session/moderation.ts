@@ -27,8 +27,8 @@ const FOUNDER = 1
 const VOTES_MIN = 2
 
 export function expellersOf(terms: string): Expellers {
-  const [, said] = /(?:^|;)expellers=([a-z]{1,16})(?:;|$)/.exec(terms) ?? []
-  return EXPELLERS.find((word) => word === said) ?? 'founder'
+  const [, given] = /(?:^|;)expellers=([a-z]{1,16})(?:;|$)/.exec(terms) ?? []
+  return EXPELLERS.find((word) => word === given) ?? 'founder'
 }
 
 /** Whether a member may expel others without a vote. */
@@ -53,33 +53,32 @@ export function votesNeeded(others: number): number {
   return Math.max(VOTES_MIN, Math.floor(others / 2) + 1)
 }
 
-/** As the primary: handles a member's moderation request. */
 export function moderate(turn: Turn, body: Uint8Array, by: Member): Performed {
   const { session } = turn
-  const wish = decode(moderationLayout, body)
-  const why = wish ? refusalOf(session, wish, by) : 'it is no request that this build knows'
-  if (wish && why === '') carryOut(turn, wish, by)
+  const request = decode(moderationLayout, body)
+  const why = request ? refusalOf(session, request, by) : 'it is no request that this build knows'
+  if (request && why === '') carryOut(turn, request, by)
   const outcome = encode(moderationOutcome, { done: why === '', why })
   return { outcome, changes: [], news: [], refused: why !== '' }
 }
 
-function refusalOf(session: Session, wish: ModerationRequest, by: Member): string {
+function refusalOf(session: Session, request: ModerationRequest, by: Member): string {
   const { durable } = session.server
   const expellers = expellersOf(session.terms)
   if (!session.rules.mayVote(durable, by)) return 'you were put out yourself'
-  if (wish.kind === 'vote') {
+  if (request.kind === 'vote') {
     if (expellers !== 'vote') return 'players of this room do not vote'
   } else if (!mayExpel(session.terms, by)) {
     return `${expellers === 'founder' ? 'the founder and hosts' : 'hosts'} put players out here`
   }
-  if (wish.kind === 'pardon') return ''
-  const { player } = wish
+  if (request.kind === 'pardon') return ''
+  const { player } = request
   if (player === by.player) return 'nobody puts themselves out: leave instead'
   if (!durable.players.has(player)) return `no player ${player} is here`
   const theirs = [...durable.members.values()].filter((member) => member.player === player)
   const isHostly = theirs.some(({ rights }) => isHost(rights))
   if (isHostly && !isHost(by.rights)) return 'hosts are put out by hosts alone'
-  if (wish.kind === 'expel' && wish.ban) return roomFor(durable)
+  if (request.kind === 'expel' && request.ban) return roomFor(durable)
   return ''
 }
 
@@ -88,13 +87,13 @@ function roomFor({ moderation }: Durable): string {
   return `${EXPELLED_MAX} players are banned: pardon one of them first`
 }
 
-function carryOut(turn: Turn, wish: ModerationRequest, by: Member): void {
+function carryOut(turn: Turn, request: ModerationRequest, by: Member): void {
   const { session } = turn
   const { durable } = session.server
-  if (wish.kind === 'pardon') record(turn, wish)
-  else if (wish.kind === 'expel') expel(turn, wish)
+  if (request.kind === 'pardon') record(turn, request)
+  else if (request.kind === 'expel') expel(turn, request)
   else {
-    const { player: against, stands } = wish
+    const { player: against, stands } = request
     record(turn, { kind: 'vote', by: by.player, against, stands })
     const ban = roomFor(durable) === ''
     if (isVotedOut(session, against))

@@ -27,9 +27,9 @@ import { type Millis, termOf, termsSay } from '../machine.ts'
 import { type Member, deltaLayout } from '../replication/layouts.ts'
 import {
   type AckPolicy,
-  type FromHub,
   NOT_NEXT,
   SHEET_PIECE_MAX,
+  type FromHubOf,
 } from '../hub-protocol/messages.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -297,9 +297,9 @@ function write(turn: Turn, persistence: Persistence): void {
   const next = session.server.durable.nextInc
   const time = Math.max(0, Math.round(out.time()))
   const number = ++persistence.number
-  const said = { session: session.id, number, from, index, time, next, acks }
+  const head = { session: session.id, number, from, index, time, next, acks }
   for (const piece of chunks.cut(segment, SHEET_PIECE_MAX))
-    out.hub({ kind: 'keep', ...said, ...piece })
+    out.hub({ kind: 'keep', ...head, ...piece })
 }
 
 // A snapshot contains these changes too.
@@ -343,7 +343,7 @@ export function save(session: Session, out: SessionOut): Segment | null {
 }
 
 /** The hub stored a segment, or reports why it did not. */
-export function onKept(turn: Turn, message: FromHub & { kind: 'kept' }): void {
+export function onKept(turn: Turn, message: FromHubOf<'kept'>): void {
   const { session, out } = turn
   if (message.session !== session.id || !is(session, 'leads')) return
   const { persistence } = session.server.lead

@@ -103,7 +103,7 @@ export function gather(
   const isGone = ({ inc }: Member): boolean => inc !== session.me && heads.includes(inc)
   const here = view.members.filter((member) => !isGone(member))
   const durable = durableOf(session, here)
-  const told = new Map(durable.members)
+
   const moderation = { ...durable.moderation }
   const own = {
     lead: persistence.beginLead(session, since, asked.sentAt, here),
@@ -118,7 +118,7 @@ export function gather(
   become(turn, 'recovers', {
     epoch,
     durable,
-    published: told,
+    published: new Map(durable.members),
     publishedMv: durable.mv,
     moderation,
     ...own,
@@ -163,11 +163,11 @@ export function recalls(
   answers: ServerAs<'gathering'>['answers'],
 ): Moderation {
   const { members, moderation } = server.durable
-  const heard = [...members.values()].flatMap((member) => {
+  const reports = [...members.values()].flatMap((member) => {
     const answer = answers.get(member.inc)
     return answer && mayServe(member, hosts) ? [{ ...member, ...answer.moderation }] : []
   })
-  const [first, second] = heard.toSorted((one, other) => other.cv - one.cv)
+  const [first, second] = reports.toSorted((one, other) => other.cv - one.cv)
   if (!first) return moderation
   const { cv, expelled, votes, inc, key } = first
   const row = second && expulsionOf(second, inc, key)
@@ -301,7 +301,6 @@ function choose(turn: Turn, gathering: ServerAs<'gathering'>): void {
   ask(session, witness, out)
 }
 
-/** A chunk of the witness's copy. */
 export function onTestimony(turn: Turn, from: PeerId, message: PeerMessageOf<'testimony'>): void {
   const { session } = turn
   const { server } = session

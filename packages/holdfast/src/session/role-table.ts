@@ -11,7 +11,6 @@
  * Malkhi, Zhou, 2009): write to both, read from either, change through the master.
  */
 
-/** Properties of roles. */
 export const TRAITS = {
   serves: 'takes operations and publishes the view',
   leads: 'answers the hub that it lives, and brings members up to date',

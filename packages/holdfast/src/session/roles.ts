@@ -7,7 +7,7 @@ import * as commit from '../replication/log.ts'
 import * as durable from '../replication/durable.ts'
 import type { Durable } from '../replication/durable.ts'
 import { assert, type Millis, type PeerId } from '../machine.ts'
-import type { FromHub, Register } from '../hub-protocol/messages.ts'
+import type { Register, FromHubOf } from '../hub-protocol/messages.ts'
 import {
   attempt,
   become,
@@ -118,7 +118,6 @@ export function found(turn: Turn, from: FoundedFrom = ANEW): void {
   out.emit({ kind: 'caught-up' })
 }
 
-/** The session as its founder finds it, stored or new. */
 export interface FoundedFrom {
   epoch: number
   /** Null for a new one. */
@@ -230,7 +229,7 @@ export function withdrawSuspicion(turn: Turn): void {
 /** The hub asks whether we lead in that epoch: our backup wants to take over. */
 export function onChallenge(
   turn: Turn,
-  { session: id, epoch, nonce }: FromHub & { kind: 'challenge' },
+  { session: id, epoch, nonce }: FromHubOf<'challenge'>,
 ): void {
   const { session, out } = turn
   if (id !== session.id || !is(session, 'leads') || epoch !== session.server.epoch) return
@@ -240,7 +239,7 @@ export function onChallenge(
 }
 
 /** The hub answers a takeover: the primary lives. */
-export function onVeto(turn: Turn, { session: id, request }: FromHub & { kind: 'alive' }): void {
+export function onVeto(turn: Turn, { session: id, request }: FromHubOf<'alive'>): void {
   const { session, now, out } = turn
   const { server } = session
   if (id !== session.id || server.role !== 'taking') return

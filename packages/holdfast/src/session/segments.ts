@@ -98,10 +98,8 @@ export interface Persistence {
   sentAcks: AckPolicy | null
   /** The strictest policy that the hub may believe in: it decides when the room may be opened. */
   believedAcks: AckPolicy
-  /** A segment is under way. */
   inFlight: boolean
   sentAt: Millis
-  /** Stored state that is in no log has changed. */
   unlogged: boolean
   /** Since when `entries` or unlogged changes wait. */
   since: Millis
@@ -109,7 +107,6 @@ export interface Persistence {
   why: string
   /** The length of the log up to its last operation. */
   operations: number
-  /** The number of segments that were written. */
   segments: number
   /** `operations` and `segments` as of the last segment. */
   asked: Pick<PersistedPoint, 'index' | 'sheets'>

@@ -268,7 +268,6 @@ export function answerYes(turn: Turn, { nonce, heard }: { nonce: number; heard: 
   out.hub({ kind: 'yes', session: session.id, epoch, nonce, players: playersOf(session) })
 }
 
-/** A member promises not to recover the session. */
 export function onPromise(turn: Turn, from: PeerId, at: number): void {
   const { session, now } = turn
   if (!serves(session) || !session.server.published.has(from)) return

@@ -6,7 +6,7 @@
  */
 
 import { type Millis, type PeerId, rulesOf } from '../machine.ts'
-import type { FromHub } from '../hub-protocol/messages.ts'
+import type { FromHub, FromHubOf } from '../hub-protocol/messages.ts'
 import * as commit from '../replication/log.ts'
 import { retry, releaseHeld, sendMembers, sendView } from './output.ts'
 import * as client from './client.ts'
@@ -150,7 +150,7 @@ export function receiveFromHub(turn: Turn, message: FromHub): void {
 /** Stores the hub's signature to who leads. */
 export function keepCertificate(
   session: Session,
-  { register, leader }: Pick<FromHub & { kind: 'register' }, 'register' | 'leader'>,
+  { register, leader }: Pick<FromHubOf<'register'>, 'register' | 'leader'>,
 ): void {
   if (leader) session.leaderCertificate = { epoch: register.epoch, bytes: leader.grant }
 }
@@ -247,7 +247,6 @@ export function onClosed(turn: Turn, peer: PeerId, why: 'left' | 'failed'): void
   if (serves(session)) membership.remove(turn, peer, why)
 }
 
-// Whether the peer is still a member.
 function isIn(session: Session, peer: PeerId): boolean {
   if (serves(session)) return session.server.durable.members.has(peer)
   return session.client.view.members.some(({ inc }) => inc === peer)

@@ -57,7 +57,6 @@ export interface Attempt {
   backup: PeerId
   /** The request may have reached the hub, so only the register shows its outcome. */
   sent: boolean
-  /** When it was first sent. */
   sentAt: Millis
   /** Number of the newest request. */
   request: number
@@ -73,11 +72,9 @@ interface Common {
   /** The members as published to all; empty for a process that never led. */
   publishedMv: number
   published: Map<PeerId, Member>
-  /** The moderation state as published. */
   moderation: Moderation
 }
 
-/** The state that a leader keeps across its roles. */
 export interface Lead {
   /** Until when committed changes may be published. */
   lease: Lease
@@ -185,7 +182,6 @@ export type Server = ServerAs<Role>
 /** The initial state of a role, and those fields of the common state that change with it. */
 export type Beginning<Name extends Role> = RoleState[Name] & Partial<Common>
 
-/** An operation without an outcome. */
 export interface Pending {
   seq: number
   part: number
@@ -197,7 +193,6 @@ export type Asked = PeerMessageOf<'operation'>
 
 export interface Client {
   view: View
-  /** The connection to the primary is lost. */
   lost: boolean
   /** When `lost` last changed. */
   lostAt: Millis
@@ -206,7 +201,6 @@ export interface Client {
   /** Oldest first; at most OUTCOMES_MAX. */
   pending: Pending[]
   nextSeq: number
-  /** When pending operations are sent again. */
   againAt: Millis
   /** The newest register that the hub sent. */
   register: Register
@@ -277,7 +271,7 @@ export interface SessionRules {
   /** The moderation state of a recovered session, by the reports of the survivors (SE-4). */
   recalls(session: Session, answers: Gathering['answers']): Moderation
   /** The known player that joins; null for a new one (S-5). */
-  comesBackAs(durable: Durable, wish: Join): Player | null
+  comesBackAs(durable: Durable, request: Join): Player | null
   /** Whether a player may join while older members of theirs still exist (S-5). */
   mayReturn(session: Session, player: number): boolean
   /** Applies an entry of the log, at the primary or at its follower (T80). */
@@ -310,7 +304,6 @@ export interface Session {
   recovers: boolean
   /** Only members that were admitted as hosts serve or are backup. */
   hosts: boolean
-  /** The topology in the register, the same for all members. */
   topology: Topology
   /** The founder's settings as text (`terms` on the wire): `name=value`, joined by `;`. */
   terms: string
@@ -318,7 +311,6 @@ export interface Session {
   keeps: boolean
   /** Our proof of having that key; null without one. */
   proof: Uint8Array | null
-  /** The leaders so far, as the primary reports them. */
   lineage: readonly LeaderStart[]
   /** The newest point that we know to be on the hub's disk; null for none. */
   point: PersistedPoint | null
@@ -508,7 +500,6 @@ export interface Parts {
   news(part: number, from: PeerId, bytes: Uint8Array): void
 }
 
-/** Events for the layer above. */
 export type SessionEvent =
   | { kind: 'view'; view: View; before: View | null; why: LeaveReason | null }
   | { kind: 'role'; role: Role }
@@ -554,7 +545,6 @@ export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 
   seal(sheet: Uint8Array, index: number, as: SegmentKind): Uint8Array
   /** Session time; our own clock while that is unknown. */
   time(): Millis
-  /** Answers the JOIN with that number. */
   answer(asker: number, joined: Joined): void
   readonly parts: Parts
 }

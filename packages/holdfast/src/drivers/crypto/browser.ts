@@ -5,25 +5,6 @@ import { curvesInPage } from './web-curves.ts'
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { hashes } from './key-forms.ts'
 
-// For debugging: `globalThis.holdfastKeyLog`, if it is a function before the page joins, receives
-// each key of its packets, so that captured streams can be decrypted.
-
-/** The same ciphers, which log their keys if the page requests that. */
-export function logged(ciphers: Ciphers): Ciphers {
-  const { holdfastKeyLog: log } = globalThis as { holdfastKeyLog?: (key: Uint8Array) => void }
-  if (typeof log !== 'function') return ciphers
-  const told = new Set<string>()
-  return {
-    ...ciphers,
-    seal: (key, ...rest) => {
-      const name = key.join()
-      if (!told.has(name)) log(key.slice())
-      told.add(name)
-      ciphers.seal(key, ...rest)
-    },
-  }
-}
-
 // Pages have no synchronous cipher but the package @noble/ciphers, which writes only to buffers
 // aligned to 4 bytes.
 let scratch = new Uint8Array(2048)
@@ -53,5 +34,5 @@ function room(bytes: number): Uint8Array {
 }
 
 export async function openInPage(): Promise<Crypto> {
-  return { ciphers: logged(nobleCiphers), curves: await curvesInPage() }
+  return { ciphers: nobleCiphers, curves: await curvesInPage() }
 }

@@ -56,7 +56,7 @@ export class Watches {
     watch.probedAt = now
     this.#watches.delete(address)
     this.#watches.set(address, watch)
-    if (watch.connected) watch.socket.send(EMPTY, (error) => this.#heard(address, error))
+    if (watch.connected) watch.socket.send(EMPTY, (error) => this.#onResult(address, error))
   }
 
   close(): void {
@@ -72,7 +72,7 @@ export class Watches {
     })
     const watch: Watch = { socket, probedAt: -Infinity, connected: false }
     socket.unref()
-    socket.on('error', (error) => this.#heard(address, error))
+    socket.on('error', (error) => this.#onResult(address, error))
     socket.connect(port, host, () => {
       watch.connected = true
     })
@@ -89,7 +89,7 @@ export class Watches {
     return true
   }
 
-  #heard(address: string, error: NodeJS.ErrnoException | null): void {
+  #onResult(address: string, error: NodeJS.ErrnoException | null): void {
     const watched = this.#watches.has(address)
     if (watched && error?.code === 'ECONNREFUSED') this.#refused(address)
   }

@@ -154,7 +154,6 @@ export class UdpDatagrams implements Datagrams {
     congested: 0,
     /** Not sent because we cannot reach the address, or the socket is closed. */
     unreachable: 0,
-    /** Errors that the system reported. */
     errors: 0,
   }
   readonly #socket: dgram.Socket

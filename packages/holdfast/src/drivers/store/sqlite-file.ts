@@ -20,9 +20,7 @@ import { FileLock, libsql } from './libsql.ts'
 export interface FileKind {
   /** The kind's application_id, four letters. */
   id: number
-  /** The version of the layout that this code writes. */
   version: number
-  /** Statements that create the layout in an empty file. */
   layout: string
   /** Brings a file of an older version up to date, within one transaction. */
   upgrade?: (database: Database.Database, version: number) => void

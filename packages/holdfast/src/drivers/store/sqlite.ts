@@ -69,10 +69,8 @@ class SqliteStore implements Store {
   readonly #database: number
   #log: number | null = null
   #logged = 0
-  /** The callback of the write in flight. */
   #done: Done | null = null
   #broken: HoldfastError | null = null
-  /** Whether the last write failed. */
   #failed = false
   #open = true
 

@@ -34,15 +34,13 @@ const SLEW_OVER: Millis = 1000
 
 export function createSamples() {
   return {
-    /** Added to our clock in answers; NaN while we do not know session time. */
+    /** Session time minus our clock, added in answers; while NaN (unknown), we do not answer. */
     shift: 0,
     /** When the unanswered questions left, oldest first; at most ASKED_MAX. */
     asked: [] as Millis[],
-    /** When the last question left. */
     askedAt: -Infinity,
     /** The t0 of the peer's unanswered question, or NaN. */
     question: NaN,
-    /** When that question arrived. */
     questionAt: 0,
     /** Pairs of round trip and offset, newest last; at most 16. */
     samples: [] as { trip: Millis; offset: Millis }[],
@@ -113,7 +111,6 @@ export function createClock(now: Millis) {
     rate: 1,
     /** How long the rate applies, by our clock; then the error is corrected and the rate is 1. */
     span: 0,
-    /** False until the first `steer`. */
     set: false,
     /** A measured offset that may be far wrong; null if there is none. */
     rough: null as Millis | null,

@@ -33,7 +33,6 @@ const SHORTEST_TRIP: Millis = 0.05
 /** A fresh link: ten packets may leave at once. */
 export function createPace(now: Millis) {
   return {
-    /** Bytes that may be in flight. */
     window: FIRST_WINDOW,
     /** Above this the window grows slowly; Infinity until the first loss. */
     slowFrom: Infinity,

@@ -58,9 +58,9 @@ export function createGate(origins: readonly string[]): Gate {
   }
 }
 
-function refuse(reason: Refusal['reason'], status: Refusal['status'], said: string): Refusal {
+function refuse(reason: Refusal['reason'], status: Refusal['status'], claimed: string): Refusal {
   // The text comes from a stranger, and people may read it: unusual characters are replaced.
-  const shown = said.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
+  const shown = claimed.replaceAll(/[^!-~]/g, '?').slice(0, SHOWN_MAX) || '""'
   const what = reason === 'wrongHost' ? 'host' : 'origin'
   return {
     reason,
@@ -77,7 +77,6 @@ function checkOrigin(origin: string): string {
   )
 }
 
-/** An origin as browsers write it: in lower case, without the default port of its scheme. */
 function normal(origin: string): string {
   const isUrl = /^https?:\/\/[^/?#@\s]+\/?$/i.test(origin)
   return isUrl && URL.canParse(origin) ? new URL(origin).origin : origin.toLowerCase()

@@ -11,7 +11,6 @@ import type { IncomingMessage, Server, ServerResponse } from 'node:http'
 import type { Opening } from '../../../ports.ts'
 import { BEACON_MAX } from '../../../wire/beacon.ts'
 
-/** Takes the body of a request; false if it is no beacon. */
 export type TakeBeacon = (body: Uint8Array, opening: Opening) => boolean
 
 /** Keeps POSTs at these paths from all listeners of a server. @returns a function that ends that */

@@ -11,7 +11,6 @@ import { addressOf, type WebServer } from './websocket-server.ts'
 /** How long a client may take for the TLS handshake. */
 const TLS_MS: Millis = 10_000
 
-/** Creates a server with TLS; errors name the option. @throws HoldfastError `bad-value` */
 export function createSecureServer(
   certificate: Certificate,
   option: string,
@@ -23,7 +22,6 @@ export function createSecureServer(
   )
 }
 
-/** Replaces the certificate; connections stay. @throws HoldfastError `bad-value` */
 export function renew(server: Server, certificate: Certificate, option: string): void {
   checked(option, () => server.setSecureContext(textsOf(certificate)))
 }

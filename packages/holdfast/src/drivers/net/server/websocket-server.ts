@@ -267,8 +267,8 @@ export function remoteOf(
   untrusted?: () => void,
 ): string {
   const peer = socket.remoteAddress ?? NOWHERE
-  const said = headers['x-forwarded-for']
-  const forwarded = Array.isArray(said) ? said.join(',') : said
+  const header = headers['x-forwarded-for']
+  const forwarded = Array.isArray(header) ? header.join(',') : header
   if (forwarded !== undefined && !isTrusted(peer, trust)) untrusted?.()
   return clientOf(peer, forwarded, trust)
 }
@@ -291,7 +291,6 @@ function createSockets(): WebSocketServer {
   })
 }
 
-/** Answers a request for an upgrade with an HTTP error, and ends the connection. */
 function refuse(socket: Duplex, status: number): void {
   socket.on('error', () => socket.destroy())
   socket.once('finish', () => socket.destroy())
