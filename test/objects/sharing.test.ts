@@ -7,7 +7,7 @@ import {
   beginFrame,
   indexAfter,
   addUpdate,
-} from '../../packages/holdfast/src/objects/protocol/frames.ts'
+} from '../../packages/holdfast/src/objects/protocol/updates.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'

@@ -7,7 +7,7 @@ import {
   readStamp,
   writeNextStamp,
   writeStamp,
-} from '../../packages/holdfast/src/objects/protocol/stamp.ts'
+} from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   createReader,
   createWriter,

@@ -4,7 +4,7 @@
 import { beforeEach, describe, expect, test } from 'vitest'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
-import { AGE_MAX } from '../../packages/holdfast/src/objects/protocol/stamp.ts'
+import { AGE_MAX } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import {
   createWriter,
   finish,

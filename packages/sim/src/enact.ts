@@ -15,7 +15,8 @@ import { KIND, readEntry } from '../../holdfast/src/objects/protocol/messages.ts
 import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import type { Objects, TypeRules, Version } from '../../holdfast/src/objects/protocol/objects.ts'
 import { leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
-import { compare, FIRST, readVersion } from '../../holdfast/src/objects/protocol/stamp.ts'
+import { readVersion } from '../../holdfast/src/objects/protocol/messages.ts'
+import { compare, FIRST } from '../../holdfast/src/objects/protocol/state.ts'
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
 import { quantise, schema, u8 } from '../../holdfast/src/wire/fields/schema.ts'
 

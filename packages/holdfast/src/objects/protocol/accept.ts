@@ -14,14 +14,14 @@
  */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import type { Quantised } from '../../wire/fields/schema.ts'
 import { unwrap } from '../../wire/sequence.ts'
 import { announce, owe } from './fan-out.ts'
 import { forwardHide, updateInterest } from './interest.ts'
-import { KIND, nameOf, plain, withEntry } from './messages.ts'
-import { markChanged } from './frames.ts'
-import { agesAt, AGES_MAX, compare, type Version } from './stamp.ts'
+import { KIND, nameOf, plain, withEntry, agesAt, AGES_MAX } from './messages.ts'
+import { markChanged, readUpdates, type Update } from './updates.ts'
 import {
+  compare,
+  type Version,
   isSeen,
   type Lack,
   LACKS,
@@ -39,19 +39,6 @@ import {
 
 /** A sample further ahead of session time than this counts as made on arrival. */
 export const AHEAD_MAX_MS: Millis = 100
-
-export interface Update {
-  key: number
-  version: Version
-  type: number
-  /** Low 16 bits of the update's oseq. */
-  low: number
-  mask: number
-  /** Valid until the next update is read. */
-  fields: Quantised
-  madeAt: Millis
-  ages: readonly Millis[] | null
-}
 
 export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry): void {
   const { objects } = context
@@ -304,7 +291,14 @@ export function replaceState(context: Context, replica: Replica, entry: ObjectEn
   advance(context, replica, { ...entry, mask: ALL, ages: null })
 }
 
-export function receiveUpdate(context: Context, from: PeerId, update: Update): void {
+/** Receives a frame of updates. */
+export function receiveFrame(context: Context, from: PeerId, bytes: Uint8Array): void {
+  const { objects, types } = context
+  const isWhole = readUpdates(types, bytes, (update) => receiveUpdate(context, from, update))
+  if (!isWhole) objects.counters.malformed++
+}
+
+function receiveUpdate(context: Context, from: PeerId, update: Update): void {
   const { objects } = context
   const replica = objects.replicas.get(update.key)
   if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {

@@ -29,7 +29,7 @@ import {
   type Subscriber,
   type Context,
 } from './state.ts'
-import { enqueue, enqueueChanged } from './frames.ts'
+import { enqueue, enqueueChanged } from './updates.ts'
 
 /** Most messages of entries in flight to one peer. */
 export const BATCHES_MAX = 32

@@ -23,8 +23,9 @@ import {
   type Context,
   type TypeRules,
   type Types,
+  after,
+  FIRST,
 } from './state.ts'
-import { after, FIRST } from './stamp.ts'
 
 /** A run of changes ends beyond this size; one more entry fits the body of a change. */
 const RUN_BYTES: number = 8 * 1024

@@ -29,10 +29,10 @@ import {
   writeU8,
   writeVarint,
 } from '../../wire/bytes.ts'
-import { INC_MAX } from '../../machine.ts'
+import { INC_MAX, type Millis } from '../../machine.ts'
 import { allFields, readFields, writeFields } from '../../wire/fields/schema.ts'
-import { readStamp, STAMP_BYTES_MAX, writeStamp, readVersion, type Version } from './stamp.ts'
 import {
+  type Version,
   type PendingRequest,
   COUNT_MAX,
   keyOf,
@@ -46,6 +46,101 @@ import {
   type Types,
   type RequestKind,
 } from './state.ts'
+
+const EIGHTHS = 8
+/** Most stages in one record of ages. */
+export const AGES_MAX = 3
+/** Longest age on the wire, in eighths of a millisecond: a longer one says nothing of the path. */
+export const AGE_MAX: number = 10_000 * EIGHTHS
+/** Latest instant on the wire, in eighths of a millisecond: a thousand years. */
+export const MADE_AT_MAX: number = 2 ** 48
+export const STAMP_BYTES_MAX: number = 8 + 1 + 3 * AGES_MAX
+
+/** `ages` plus the age at the n-th stage; null if an earlier stage is missing, or it is too old. */
+export function agesAt(
+  { madeAt, ages }: { madeAt: Millis; ages: readonly Millis[] | null },
+  time: Millis,
+  stage: number,
+): readonly Millis[] | null {
+  const age = Math.max(0, time - madeAt)
+  return ages?.length === stage - 1 && age * EIGHTHS <= AGE_MAX ? [...ages, age] : null
+}
+
+/** Writes the stamp of a whole state. @param madeAt  session time, or NaN */
+export function writeStamp(writer: ByteWriter, madeAt: Millis): void {
+  writeVarint(writer, eighthsOf(madeAt))
+}
+
+/** Reads the stamp of a whole state; NaN if the owner did not know session time. */
+export function readStamp(reader: ByteReader): Millis {
+  const eighths = readVarint(reader)
+  if (eighths > MADE_AT_MAX) fail(reader)
+  return eighths / EIGHTHS || NaN
+}
+
+function eighthsOf(madeAt: Millis): number {
+  return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
+}
+
+/** Writes a stamp relative to `before`. @returns the instant to which the next is relative */
+export function writeNextStamp(
+  writer: ByteWriter,
+  before: Millis,
+  madeAt: Millis,
+  ages: readonly Millis[] | null,
+): Millis {
+  const eighths = eighthsOf(madeAt)
+  const difference = eighths - Math.round(before * EIGHTHS)
+  const zigzag = difference < 0 ? -difference * 2 - 1 : difference * 2
+  writeVarint(writer, (eighths === 0 ? 0 : 2 * (zigzag + 1)) + (ages === null ? 0 : 1))
+  if (ages !== null) {
+    writeVarint(writer, ages.length)
+    for (const age of ages) writeVarint(writer, Math.round(age * EIGHTHS))
+  }
+  return eighths === 0 ? before : eighths / EIGHTHS
+}
+
+/** Reads the stamp of an update; the next one is relative to `last`. */
+export function readNextStamp(
+  reader: ByteReader,
+  before: Millis,
+): { madeAt: Millis; last: Millis; ages: Millis[] | null } {
+  const step = readVarint(reader)
+  const ages = step % 2 === 1 ? readAges(reader) : null
+  if (step < 2) return { madeAt: NaN, last: before, ages }
+  const zigzag = Math.floor(step / 2) - 1
+  const difference = zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
+  const eighths = Math.round(before * EIGHTHS) + difference
+  if (eighths < 1 || eighths > MADE_AT_MAX) fail(reader)
+  return { madeAt: eighths / EIGHTHS, last: eighths / EIGHTHS, ages }
+}
+
+function readAges(reader: ByteReader): Millis[] {
+  const length = readVarint(reader)
+  if (length > AGES_MAX) fail(reader)
+  const ages: Millis[] = []
+  while (!reader.failed && ages.length < length) {
+    const age = readVarint(reader)
+    if (age > AGE_MAX) fail(reader)
+    ages.push(age / EIGHTHS)
+  }
+  return ages
+}
+
+/** Highest epoch and highest count of a version. */
+export const VERSION_MAX: number = 2 ** 32 - 1
+
+export function writeVersion(writer: ByteWriter, version: Version): void {
+  writeVarint(writer, version.epoch)
+  writeVarint(writer, version.count)
+}
+
+export function readVersion(reader: ByteReader): Version {
+  const epoch = readVarint(reader)
+  const count = readVarint(reader)
+  if (epoch > VERSION_MAX || count > VERSION_MAX) fail(reader)
+  return { epoch, count }
+}
 
 export const KIND = {
   tell: 1,

@@ -7,11 +7,32 @@
  * requests.ts). docs/protocols/objects.md shows why replicas converge.
  */
 
-import { assert, type Millis, rulesOf } from '../../machine.ts'
+import { assert, type Millis, rulesOf, type PeerId } from '../../machine.ts'
 import type { Quantised } from '../../wire/fields/schema.ts'
-import { markDestroyed, isFromEarlierTerm, isAuthorized, install } from './accept.ts'
-import { updateInterest } from './interest.ts'
-import { sendState, defer } from './updates.ts'
+import {
+  markDestroyed,
+  isFromEarlierTerm,
+  isAuthorized,
+  install,
+  correct,
+  SWEEP_MS,
+  receiveFrame,
+  receiveFull,
+  receiveEntry,
+} from './accept.ts'
+import { updateInterest, forwardHide, recheckRules } from './interest.ts'
+import {
+  sendState,
+  defer,
+  drain,
+  sendDueAt,
+  acked,
+  lost,
+  sendUnsent,
+  unsentDueAt,
+  waits,
+  write,
+} from './updates.ts'
 import {
   createState,
   GATHER_MS,
@@ -23,18 +44,63 @@ import {
   type Replica,
   type Context,
   type Types,
+  compare,
+  FIRST,
+  forget,
+  leads,
+  type ObjectEvent,
+  REFUSALS,
+  type Version,
 } from './state.ts'
-import { compare, FIRST } from './stamp.ts'
-import { oweAll, sendsTo } from './fan-out.ts'
-import { grant } from './grants.ts'
-import { follow } from './views.ts'
+import { oweAll, sendsTo, announce, delivered, flush } from './fan-out.ts'
+import {
+  grant,
+  decideAll,
+  receiveDecline,
+  receiveRequest,
+  endAsks,
+  endGrants,
+  forgetAsks,
+  receiveAsk,
+  sendAnswers,
+  conclude,
+  endRequests,
+  settle,
+  receiveGrant,
+} from './requests.ts'
+import {
+  follow,
+  receiveResync,
+  receiveTotal,
+  receiveFollow,
+  linked,
+  reset,
+  reportHidden,
+  receiveView,
+} from './views.ts'
+import type { Part, PartOut } from '../../kind/protocol/part.ts'
+import {
+  type ByteReader,
+  createReader,
+  fail,
+  isDone,
+  readU8,
+  readVarint,
+} from '../../wire/bytes.ts'
+import { KIND, readEntry, readLack, readName, readRequest, readVersion } from './messages.ts'
+import {
+  adoptUnclaimed,
+  balance,
+  BALANCE_MS,
+  endGrace,
+  giveBack,
+  receiveUnowned,
+} from './unowned.ts'
+import type { Keeper } from './keeper.ts'
 
-export { objectsPart, OBJECTS_CHANNEL } from './part.ts'
 export type { Keeper } from './keeper.ts'
-export { give, reply } from './grants.ts'
-export { request } from './requests.ts'
+export { give, reply, request } from './requests.ts'
 export * from './state.ts'
-export type { Version } from './stamp.ts'
 
 // A sink for `updateInterest` in `set`, which neither sends messages at once nor emits events.
 const NOBODY = { send: () => 0, emit: () => {} }
@@ -135,4 +201,217 @@ export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
 /** Creates the state without objects. @param gatherMs  least time between two send ticks */
 export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
   return createState(gatherMs, rules)
+}
+
+export const OBJECTS_CHANNEL = 4
+/** Lifetime of a tombstone: by then no older message of the object is in flight (B49). */
+export const TOMBSTONE_MS: Millis = 60_000
+
+/**
+ * Creates the part for a game's types.
+ *
+ * @param keeper  persists objects beyond the members of a room; null if no type is kept
+ */
+export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
+  const context = (objects: Objects, now: Millis, out: PartOut): Context => {
+    return { objects, types, now, out: out as PartOut<ObjectEvent> }
+  }
+  const part: Part<Objects> = {
+    channel: OBJECTS_CHANNEL,
+    receive: (state, now, from, bytes, out) => receive(context(state, now, out), from, bytes),
+    // A watching member must be able to follow the primary.
+    acceptsFromWatcher: (bytes) => bytes[0] === KIND.follow,
+    read: (state, now, from, bytes, out) => receiveFrame(context(state, now, out), from, bytes),
+    write: (state, now, to, seq, writer, budget) => {
+      return write(state, types, now, to, seq, writer, budget)
+    },
+    waits,
+    dirty: drain,
+    flush: (state, now, out) => {
+      const done = context(state, now, out)
+      sendUnsent(done)
+      sendAnswers(done)
+      decideAll(done)
+      flush(done)
+    },
+    wake: (state, now, out) => wake(context(state, now, out)),
+    deadline,
+    clock: (state, offset) => void (state.offset = offset),
+    reset: (state, out) => reset(context(state, 0, out)),
+    view: (state, now, view, out) => {
+      receiveView(context(state, now, out), view)
+      keeper?.bringBack(context(state, now, out))
+    },
+    linked: (state, now, peer) => linked(state, types, now, peer),
+    acked,
+    lost,
+    delivered,
+  }
+  if (!keeper) return part
+  return {
+    ...part,
+    hasChanges: ({ kept }) => kept.hasChanges,
+    whole: (state) => keeper.wholeOf(state, types),
+    changes: (state) => keeper.changesOf(state, types),
+    find: (state, all) => keeper.find(state, types, all),
+    keptAs: 'kept',
+    reread: (entry, bytes, behind) => keeper.reread(types, entry, bytes, behind),
+  }
+}
+
+function deadline(state: Objects): Millis {
+  const { sweepAt, settleAt, balanceAt, pendingAt } = state
+  return Math.min(sweepAt, settleAt, balanceAt, pendingAt, sendDueAt(state), unsentDueAt(state))
+}
+
+// Input is hostile: malformed and unauthorized messages are counted.
+function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
+  const { objects } = context
+  if (!objects.rules.accepts(objects, from)) return
+  const reader = createReader(bytes)
+  const kind = readU8(reader)
+  if (kind === KIND.tell || kind === KIND.unowned) receiveEntries(context, from, kind, reader)
+  else if (kind === KIND.hide) receiveHides(context, from, reader)
+  else receiveOne(context, from, kind, reader)
+  if (!isDone(reader)) objects.counters.malformed++
+}
+
+// Messages that are one number.
+const NUMBERS: Readonly<Record<number, (context: Context, from: PeerId, number: number) => void>> =
+  {
+    [KIND.follow]: receiveFollow,
+    [KIND.resync]: receiveResync,
+    [KIND.total]: receiveTotal,
+  }
+
+// A message that is not a list of entries counts only as a whole.
+function receiveOne(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
+  const { objects, types, now } = context
+  const { primary, counters } = objects
+  const inNumbers = NUMBERS[kind]
+  if (inNumbers) {
+    const number = readVarint(reader)
+    if (isDone(reader)) inNumbers(context, from, number)
+  } else if (kind === KIND.refuse) {
+    const number = readVarint(reader)
+    const why = REFUSALS[readVarint(reader)] ?? fail(reader)
+    const by = readVarint(reader)
+    if (isDone(reader) && why !== 0 && from === primary) conclude(context, number, why, by)
+  } else if (kind === KIND.grant) {
+    const version = readVersion(reader)
+    const base = readEntry(reader, types)
+    if (!isDone(reader)) return
+    receiveGrant(context, from, version, base)
+    settleKey(context, base.key)
+  } else if (kind === KIND.request) {
+    const asked = readRequest(reader, types)
+    if (!isDone(reader)) return
+    if (leads(objects)) receiveRequest(context, { ...asked, from, at: now })
+    else counters.ignored++
+  } else if (kind === KIND.full) {
+    const { key, version } = readName(reader)
+    const why = readLack(reader)
+    if (!isDone(reader)) return
+    receiveFull(context, from, key, version, why)
+    settleKey(context, key)
+  } else if (kind === KIND.ask || kind === KIND.decline) {
+    const { key } = readName(reader)
+    const asker = { by: readVarint(reader), request: readVarint(reader) }
+    if (!isDone(reader)) return
+    if (kind === KIND.decline && leads(objects)) receiveDecline(context, from, key, asker)
+    else if (kind === KIND.ask && from === primary) receiveAsk(context, key, asker)
+    else counters.ignored++
+  } else fail(reader)
+}
+
+// Entries count up to the first malformed one.
+function receiveEntries(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
+  const { objects, types } = context
+  while (!reader.failed && reader.at < reader.end) {
+    const entry = readEntry(reader, types)
+    if (reader.failed) return
+    if (kind === KIND.tell) receiveEntry(context, from, entry)
+    else if (leads(objects)) receiveUnowned(context, from, entry)
+    else objects.counters.ignored++
+    settleKey(context, entry.key)
+  }
+}
+
+// After a change of an object: settles our requests, and lets the primary decide waiting ones.
+function settleKey(context: Context, key: number): void {
+  const { replicas, requests, pending } = context.objects
+  const replica = replicas.get(key)
+  if (replica && requests.size > 0) settle(context, replica)
+  if (pending.length > 0) context.objects.pendingAt = context.now
+}
+
+// HIDE: we may no longer see these objects. Their state stays here, hidden.
+function receiveHides(context: Context, from: PeerId, reader: ByteReader): void {
+  const { objects } = context
+  while (!reader.failed && reader.at < reader.end) {
+    const { key, version } = readName(reader)
+    if (reader.failed) return
+    const replica = objects.replicas.get(key)
+    if (!replica || replica.dead || !receiveHide(context, from, replica, version)) {
+      objects.counters.ignored++
+    }
+  }
+}
+
+// Returns whether the HIDE counts.
+function receiveHide(context: Context, from: PeerId, replica: Replica, version: Version): boolean {
+  const { objects, out } = context
+  const order = compare(version, replica.version)
+  // In a mesh the sender may be an owner that we do not know yet. But of our version only the owner
+  // decides who may see it: a former owner's HIDE may be late.
+  const speaks = objects.mesh ? from === replica.owner || order > 0 : from === objects.primary
+  const mine = replica.owner === objects.me
+  // The sender may still consider the object its own.
+  if (mine && order < 0 && objects.mesh) correct(context, from, replica)
+  if (!speaks || (mine && order <= 0)) return false
+  if (replica.hidden && (order <= 0 || !objects.mesh)) return false
+  // The object was ours, or a late grant of an older version may still come. We have no state of
+  // the new version, and may not know its owner.
+  if (mine || (objects.mesh && order > 0)) {
+    Object.assign(replica, { version, owner: 0, giving: false, oseq: 0 })
+  }
+  if (replica.hidden) return true
+  // Forwards the HIDE first: `announce` clears the record of the peers that we sent the object.
+  if (mine) forwardHide(context, replica, true)
+  if (mine) announce(context, replica)
+  replica.hidden = true
+  settleKey(context, replica.key)
+  out.emit({ kind: 'object-went', key: replica.key })
+  return true
+}
+
+function wake(context: Context): void {
+  const { objects, now } = context
+  if (now >= objects.balanceAt) {
+    objects.balanceAt = now + BALANCE_MS
+    balance(context)
+  }
+  if (now >= objects.settleAt) {
+    objects.settleAt = Infinity
+    if (leads(objects)) adoptUnclaimed(context)
+    else reportHidden(context)
+    context.out.emit({ kind: 'objects-settled' })
+  }
+  if (now < objects.sweepAt) return
+  objects.sweepAt = now + SWEEP_MS
+  recheckRules(context)
+  endRequests(context)
+  forgetAsks(context)
+  if (leads(objects)) {
+    giveBack(context)
+    objects.sweepAt = Math.min(objects.sweepAt, endGrace(context))
+    endGrants(context)
+    endAsks(context)
+  }
+  for (const replica of [...objects.replicas.values()]) {
+    if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue
+    objects.grants.delete(replica.key)
+    objects.openAsks.delete(replica.key)
+    forget(objects, replica)
+  }
 }

@@ -7,7 +7,6 @@ import { type Millis, type PeerId, termOf } from '../../machine.ts'
 import type { PartOut } from '../../kind/protocol/part.ts'
 import type { Migration } from '../../wire/fields/converting.ts'
 import type { Fields, Quantised, Schema } from '../../wire/fields/schema.ts'
-import { FIRST, type Version } from './stamp.ts'
 
 export const OBJECTS_MAX = 10_000
 /** Objects that one player may make, unless the session's founder set another quota. */
@@ -22,6 +21,30 @@ export const OSEQ_WIRE_MAX: number = 2 ** 31
 export const REPLICAS_MAX: number = 2 * OBJECTS_MAX
 /** Least time between two send ticks. */
 export const GATHER_MS: Millis = 4
+
+// The version of an object's ownership (B43, B51) decides which of two entries is newer.
+//
+// A version starts at (0, 0) and rises with each change of owner. It combines the epoch of the
+// granting primary and a count. So two primaries never make the same version, and a grant by a
+// successor fences off every grant by a deposed primary.
+
+/** Plain data, never changed in place. */
+export interface Version {
+  readonly epoch: number
+  readonly count: number
+}
+
+/** The version of an object that still has its first owner. */
+export const FIRST: Version = Object.freeze({ epoch: 0, count: 0 })
+
+export function compare(a: Version, b: Version): number {
+  return a.epoch - b.epoch || a.count - b.count
+}
+
+/** The version of a grant in `epoch`: newer than `known`, unless that is of a later epoch. */
+export function after(known: Version, epoch: number): Version {
+  return { epoch, count: known.epoch < epoch ? 1 : known.count + 1 }
+}
 
 /** Who may take an object from its owner: anybody, anybody with the owner's consent, or nobody. */
 export type TakePolicy = 'free' | 'ask' | 'fixed'

@@ -5,7 +5,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 import { markDestroyed, isGranted, replaceState, install, sendFull } from './accept.ts'
-import { give, nextVersion, openGrant, takeOwnership } from './grants.ts'
+import { give, nextVersion, openGrant, takeOwnership } from './requests.ts'
 import {
   isUnclaimed,
   type Objects,
@@ -15,8 +15,8 @@ import {
   REPLICAS_MAX,
   type ObjectEntry,
   type Context,
+  compare,
 } from './state.ts'
-import { compare } from './stamp.ts'
 
 /** How long after a RESYNC other members' objects may still come through the primary. */
 export const SETTLE_MS: Millis = 3_000

@@ -10,8 +10,7 @@ import { countVisible, forgetAll, owe, oweAll } from './fan-out.ts'
 import { beginToSee, beginToShow, removeViewer } from './interest.ts'
 import { BATCH_BYTES, begin, KIND, plain, writeEntry } from './messages.ts'
 import { BALANCE_MS, endGrace, settleOwners, SETTLE_MS } from './unowned.ts'
-import { resendAsks, endAsks, endGrants, resendGrants } from './grants.ts'
-import { resendRequests } from './requests.ts'
+import { resendAsks, endAsks, endGrants, resendGrants, resendRequests } from './requests.ts'
 import {
   BARRIER,
   createState,
