@@ -6,7 +6,7 @@
 import { patched } from '../../packages/holdfast/src/pieces/types.ts'
 import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
 import {
-  receive,
+  receiveNews,
   removePending,
   shown,
   update,
@@ -92,8 +92,8 @@ export function holdfast(pieces: number): Rival & { primary: Pieces } {
       const body = update(player, TYPES, row, op, false)
       const done = perform(primary, TYPES, body, own, player.player)
       for (const change of done.changes) apply(primary.committed, TYPES, change)
-      receive(player, readNews(done.news!, TYPES) as never, OUT)
-      receive(other, readNews(done.news!, TYPES) as never, OUT)
+      receiveNews(player, readNews(done.news!, TYPES) as never, OUT)
+      receiveNews(other, readNews(done.news!, TYPES) as never, OUT)
       if (decodeOutcome(done.outcome)?.kind !== 'recorded') throw new Error('it was not recorded')
       removePending(player, row.id, seq, OUT)
       return body.length
@@ -116,7 +116,7 @@ function deal(primary: Pieces, others: readonly Pieces[], pieces: number): void 
     for (let n = 0; n < Math.min(left, 200); n++) drafted.face.create(0, 7, start, 'a0')
     const { changes, news } = drafted.done()
     for (const change of changes) apply(primary.committed, TYPES, change)
-    for (const other of others) receive(other, readNews(news!, TYPES) as never, OUT)
+    for (const other of others) receiveNews(other, readNews(news!, TYPES) as never, OUT)
   }
 }
 

@@ -17,7 +17,7 @@ import type { PieceEvent } from '../../packages/holdfast/src/pieces/protocol/pie
 import {
   newestOf,
   type Row,
-  settled,
+  removePending,
   shown,
   update,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
@@ -390,7 +390,7 @@ function done({ bug }: Scope, hand: Hand, { seq, outcome }: Word & { kind: 'done
   // The source tells nothing of what it refuses in silence.
   if (bug === 'silent-loose' && outcome.length === 0) return
   hand.fates[`${hand.player}.${seq}`] = decodeOutcome(outcome)?.kind ?? 'unknown'
-  settled(hand.pieces, piece, inPiece, silent)
+  removePending(hand.pieces, piece, inPiece, silent)
 }
 
 /** What was asked for goes up again. */

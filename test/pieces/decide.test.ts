@@ -7,7 +7,7 @@ import {
   draft,
   type PieceTypes,
   REFUSED_MAX,
-  settled,
+  removePending,
   shown,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { act, ask, follow, hear, room, type Seat, welcome } from './room.ts'
@@ -105,7 +105,7 @@ describe('what becomes of an update', () => {
     const [ada] = all.seats as [Seat]
     const first = ask(all, ada, 1, mark(1))
     ask(all, ada, 1, mark(2))
-    settled(ada.state, 1, 2, { emit: () => {} })
+    removePending(ada.state, 1, 2, { emit: () => {} })
     expect(shown(ada.state, types, 1)!.fields[0]).toBe(1)
     hear(all, ada, first)
     expect(ada.state.pending.size).toBe(0)

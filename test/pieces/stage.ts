@@ -7,7 +7,7 @@
 import { expect } from 'vitest'
 import {
   decodeOutcome,
-  settled,
+  removePending,
   shown,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import type {
@@ -120,7 +120,7 @@ export class Stage {
     if (!decodeOutcome(outcome)) expect.fail('an outcome that the code does not read')
     this.#air[name].push(() => {
       const { state, events } = this.#seat(name)
-      settled(state, id, body[1]!, outTo(events))
+      removePending(state, id, body[1]!, outTo(events))
       this.#events(name)
     })
   }

@@ -4,7 +4,7 @@
 import { readFileSync } from 'node:fs'
 import { beforeAll, describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { apply, restore } from '../../packages/holdfast/src/pieces/protocol/changes.ts'
+import { apply, restored } from '../../packages/holdfast/src/pieces/protocol/changes.ts'
 import {
   decodeOutcome,
   readBody,
@@ -51,7 +51,9 @@ function byCode(types: PieceTypes, what: string, bytes: Uint8Array): boolean {
 
 function isTaken(types: PieceTypes, bytes: Uint8Array): boolean {
   const pieces = create()
-  if (bytes[0] === 4 || bytes[0] === 5) return restore(pieces, types, bytes)
+  if (bytes[0] === 4 || bytes[0] === 5) {
+    return restored(types, bytes, pieces.committed.seed) !== null
+  }
   Object.assign(pieces.committed, { gen: -1, draws: -1 })
   apply(pieces.committed, types, bytes)
   return pieces.committed.gen !== -1 || pieces.committed.draws !== -1

@@ -133,7 +133,7 @@ export class PieceRegistry implements Face {
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
-        pieces.settled(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
+        pieces.removePending(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
         this.#host.touch()
       }
       const body = (): Uint8Array => {

@@ -46,7 +46,7 @@ const ROW = 1
 const GONE = 2
 const DRAWS = 3
 const SNAPSHOT = 4
-const TOLD = 5
+const PUBLISHED = 5
 /** Most bytes of a seed. */
 export const SEED_MAX = 64
 // One buffer for all calls, which never overlap.
@@ -124,7 +124,7 @@ function noteGeneration(committed: Committed, gen: number): void {
 }
 
 /** Encodes the whole committed state, for a backup. */
-export function snapshot({ committed }: Pieces, types: PieceTypes): Uint8Array {
+export function snapshot(committed: Committed, types: PieceTypes): Uint8Array {
   const writer = begin(SNAPSHOT)
   writeBytes(writer, committed.seed, SEED_MAX)
   writeVarint(writer, committed.draws)
@@ -139,26 +139,23 @@ export function published(
   { published: rows, processed, lostRanges }: Pieces,
   types: PieceTypes,
 ): Uint8Array {
-  const writer = begin(TOLD)
+  const writer = begin(PUBLISHED)
   writeLostRanges(writer, lostRanges)
   writeRows(writer, types, processed, [...rows.values()])
   return finish(writer)
 }
 
 /**
- * Replaces the committed state. In a recovery the bytes are one member's published state, and newer
- * generations become a lost range (O58). @returns false for malformed bytes
+ * Reads a committed state. In a recovery the bytes are one member's published state, whose newer
+ * generations become a lost range (O58). @returns null for malformed bytes
  */
-export function restore(pieces: Pieces, types: PieceTypes, bytes: Uint8Array): boolean {
+export function restored(types: PieceTypes, bytes: Uint8Array, seed: Uint8Array): Committed | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  const { seed } = pieces.committed
-  if (kind !== SNAPSHOT && kind !== TOLD) return false
+  if (kind !== SNAPSHOT && kind !== PUBLISHED) return null
   const committed =
     kind === SNAPSHOT ? readSnapshot(reader, types) : readPublished(reader, types, seed)
-  if (!isDone(reader)) return false
-  pieces.committed = committed
-  return true
+  return isDone(reader) ? committed : null
 }
 
 function readSnapshot(reader: ByteReader, types: PieceTypes): Committed {

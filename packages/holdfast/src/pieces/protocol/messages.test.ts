@@ -3,23 +3,14 @@
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../faults/prng.ts'
 import * as schema from '../../wire/fields/schema.ts'
-import { apply, encodeEffects, encodeDraws, restore, snapshot, published } from './changes.ts'
+import { apply, encodeEffects, encodeDraws, restored, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
-import {
-  decodeOutcome,
-  encodeFree,
-  encodeNews,
-  encodeOutcome,
-  encodeTable,
-  encodeUpdate,
-  type Entry,
-  readBody,
-  readNews,
-  readOp,
-} from './messages.ts'
-import { create } from './rules.ts'
-import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal, type Row } from './state.ts'
+import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
+import { encodeUpdate, type Entry, readBody, readNews, readOp } from './messages.ts'
+import { create } from './pieces.ts'
+import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal } from './state.ts'
+import type { Row } from './state.ts'
 
 const REFUSED_MAX = 16
 
@@ -54,6 +45,8 @@ const REFUSED = [4, 300].map((by, at) => ({ by, gen: G + 7 + at }))
 const refusedBy = (count: number): Refusal[] =>
   Array.from({ length: count }, (_, at) => ({ by: at + 1, gen: G + 7 + at }))
 rows.push({ ...rows[0]!, id: 4, refused: REFUSED })
+
+const NO_SEED = new Uint8Array(0)
 
 function state(): Pieces {
   const pieces = create(Uint8Array.of(1, 2, 3))
@@ -138,24 +131,23 @@ const KINDS: {
   })),
   {
     name: 'snapshot',
-    bytes: snapshot(state(), types),
+    bytes: snapshot(state().committed, types),
     again: (bytes) => {
-      const pieces = state()
-      if (!restore(pieces, types, bytes)) return null
+      const committed = restored(types, bytes, NO_SEED)
       // A told copy has nothing but rows: what it lacks is made up.
-      return bytes[0] === 4 ? snapshot(pieces, types) : bytes
+      return committed && bytes[0] === 4 ? snapshot(committed, types) : committed && bytes
     },
   },
   {
     name: 'told copy',
     bytes: published(state(), types),
     again: (bytes) => {
-      const pieces = state()
-      if (!restore(pieces, types, bytes) || bytes[0] !== 5) return null
+      const committed = restored(types, bytes, NO_SEED)
+      if (!committed || bytes[0] !== 5) return null
       // What it goes on from is behind the recoveries of which it was told.
-      const { gen, rows: kept, lostRanges } = pieces.committed
+      const { gen, rows: kept, lostRanges } = committed
       const before = lostRanges.slice(0, -1)
-      return published({ ...pieces, processed: gen, published: kept, lostRanges: before }, types)
+      return published({ ...state(), processed: gen, published: kept, lostRanges: before }, types)
     },
   },
 ]

@@ -5,7 +5,7 @@ import { calmly } from '../../../../../test/calmly.ts'
 import { schema, text, u16, u8 } from '../../wire/fields/schema.ts'
 import * as changes from './changes.ts'
 import { piecesPart } from './part.ts'
-import { create } from './rules.ts'
+import { create } from './pieces.ts'
 import { NOBODY, type PieceRules, type Row } from './state.ts'
 
 const rules = (fields: Parameters<typeof schema>[0]): PieceRules => ({
@@ -27,7 +27,7 @@ const row = (id: number, rank: number): Row => ({
 function kept(): { bytes: Uint8Array; behind: Uint8Array[] } {
   const pieces = create(Uint8Array.of(1, 2, 3))
   Object.assign(pieces.committed, { rows: new Map([[1, row(1, 5)]]), nextId: 2, gen: 7, draws: 4 })
-  const bytes = changes.snapshot(pieces, [OLD])
+  const bytes = changes.snapshot(pieces.committed, [OLD])
   const { changes: behind } = changes.encodeEffects(
     [OLD],
     [{ id: 2, row: row(2, 9), why: 'table', seq: 0, reason: '' }],
@@ -38,9 +38,8 @@ function kept(): { bytes: Uint8Array; behind: Uint8Array[] } {
 test('all of a piece but its fields is as it was, and so is the rest of the state', () => {
   const { bytes, behind } = kept()
   const made = reread(SAID, bytes, behind)
-  const pieces = create(new Uint8Array(0))
-  expect(changes.restore(pieces, [NEW], made as Uint8Array)).toBe(true)
-  const { rows, nextId, gen, draws, seed } = pieces.committed
+  const committed = changes.restored([NEW], made as Uint8Array, new Uint8Array(0))
+  const { rows, nextId, gen, draws, seed } = committed!
   expect([...rows.values()]).toEqual([
     { ...row(1, 0), fields: ['card 1', 5] },
     { ...row(2, 0), fields: ['card 2', 9] },
@@ -53,7 +52,7 @@ test('bytes and types of anybody are refused by a sentence', () => {
   const refused = (said: string, from: Uint8Array): void => {
     const made = calmly(() => reread(said, from, behind))
     if (typeof made !== 'string') {
-      expect(changes.restore(create(new Uint8Array(0)), [NEW], made)).toBe(true)
+      expect(changes.restored([NEW], made, new Uint8Array(0))).not.toBeNull()
     }
   }
   for (let at = 0; at < bytes.length; at++) {

@@ -1,15 +1,20 @@
 /** The pieces as a part of a member. */
 
+import * as changes from './changes.ts'
 import type { Millis, PeerId } from '../../machine.ts'
 import type { Part, PartOut, PartView } from '../../kind/protocol/part.ts'
 import { converted, placeOf, type Theirs, typesOf } from '../../wire/fields/converting.ts'
-import { receive as receiveNews, receiveTable } from './pending.ts'
-import * as changes from './changes.ts'
+import { loseAll, receiveNews, receiveTable } from './pending.ts'
 import { perform } from './decide.ts'
-import * as losses from './losses.ts'
 import { encodeNews, encodeTable, type Entry, readNews, type TablePart } from './messages.ts'
-import { create } from './rules.ts'
-import type { PieceEvent, PieceRules, Pieces, PieceTypes, Row } from './state.ts'
+import {
+  createState,
+  type PieceEvent,
+  type PieceRules,
+  type Pieces,
+  type PieceTypes,
+  type Row,
+} from './state.ts'
 
 export const PIECES_CHANNEL = 7
 // A message of a table ends beyond this size, in bytes.
@@ -23,9 +28,13 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
     reset,
     perform: (state, _now, body, by, player) => perform(state, types, body, by, player),
     apply: (state, change) => changes.apply(state.committed, types, change),
-    snapshot: (state) => changes.snapshot(state, types),
+    snapshot: ({ committed }) => changes.snapshot(committed, types),
     published: (state) => changes.published(state, types),
-    restore: (state, bytes) => changes.restore(state, types, bytes),
+    restore: (state, bytes) => {
+      const committed = changes.restored(types, bytes, state.committed.seed)
+      if (committed) state.committed = committed
+      return committed !== null
+    },
     keptAs: 'piece',
     reread: (said, bytes, behind) => reread(types, said, bytes, behind),
     welcome: (state) => welcome(state, types),
@@ -49,7 +58,7 @@ function receive(
 function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEvent>): void {
   const player = seen.members.find(({ inc }) => inc === seen.me)?.player ?? 0
   const { player: before } = state
-  if (player !== 0 && player !== before) losses.loseAll(state, before, 'away', out)
+  if (player !== 0 && player !== before) loseAll(state, before, 'away', out)
   Object.assign(state, { me: seen.me, player, primary: seen.primary, epoch: seen.epoch })
   if (seen.me !== seen.primary) return
   const here = new Set(seen.members.map((member) => member.player))
@@ -62,9 +71,9 @@ function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEve
 
 function reset(state: Pieces, out: PartOut<PieceEvent>): void {
   const { published, pending, committed } = state
-  losses.loseAll(state, state.player, 'gone', out)
+  loseAll(state, state.player, 'gone', out)
   const { rules, nextSeq, counters } = state
-  Object.assign(state, { ...create(committed.seed, rules), nextSeq, counters })
+  Object.assign(state, { ...createState(committed.seed, rules), nextSeq, counters })
   for (const id of pending.keys()) out.emit({ kind: 'piece-conflict', id, by: 0 })
   for (const id of published.keys()) out.emit({ kind: 'piece-went', id })
 }
@@ -82,16 +91,15 @@ function reread(
   const rules = theirs.map((one): PieceRules => {
     return { ...one, hides: () => one.secret, decide: null, mustHold: false, kept: null }
   })
-  const pieces = create(new Uint8Array(0))
-  if (!changes.restore(pieces, rules, bytes)) return 'its pieces cannot be read by its types'
-  for (const change of behind) changes.apply(pieces.committed, rules, change)
+  const committed = changes.restored(rules, bytes, new Uint8Array(0))
+  if (!committed) return 'its pieces cannot be read by its types'
+  for (const change of behind) changes.apply(committed, rules, change)
   try {
-    const rows = Array.from(pieces.committed.rows.values(), (row) => ours(types, theirs, row))
-    pieces.committed.rows = new Map(rows.map((row) => [row.id, row]))
+    for (const row of committed.rows.values()) committed.rows.set(row.id, ours(types, theirs, row))
   } catch (error) {
     return error instanceof Error ? error.message : String(error)
   }
-  return changes.snapshot(pieces, types)
+  return changes.snapshot(committed, types)
 }
 
 function ours(types: PieceTypes, theirs: readonly Theirs[], row: Row): Row {

@@ -9,7 +9,6 @@
 import type { PartOut } from '../../kind/protocol/part.ts'
 import { applied } from './decide.ts'
 import { setRowFields, encodeUpdate, type Entry, type TablePart } from './messages.ts'
-import * as losses from './losses.ts'
 import {
   closeRanges,
   copyRow,
@@ -24,8 +23,6 @@ import {
   type Row,
   SEQ_MODULUS,
 } from './state.ts'
-
-type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
 /** Makes an update, shown at once (O21). @returns the body of its operation */
 export function update(
@@ -60,7 +57,7 @@ export function shown(pieces: Pieces, types: PieceTypes, id: number): Row | null
 }
 
 /** The primary published the changes of one operation (O25). */
-export function receive(pieces: Pieces, entries: readonly Entry[], out: Events): void {
+export function receiveNews(pieces: Pieces, entries: readonly Entry[], out: Events): void {
   for (const entry of entries) {
     const { id, row } = entry
     const before = pieces.published.get(id)
@@ -70,7 +67,7 @@ export function receive(pieces: Pieces, entries: readonly Entry[], out: Events):
       closeRanges(pieces.lostRanges, newestOf(row))
       pieces.published.set(id, row)
     } else pieces.published.delete(id)
-    losses.onOperation(pieces, before, row, out)
+    reportLoss(pieces, before, row, out)
     // A refusal of another player's update changes nothing for us (O45).
     if (entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player)
       continue
@@ -128,7 +125,7 @@ export function receiveTable(pieces: Pieces, part: TablePart, out: Events): void
   pieces.published = now
   for (const [id, row] of before) {
     const wasLost = isLost(row.gen, part.gen, part.lostRanges)
-    losses.onTable(pieces, row, now.get(id), wasLost, out)
+    reportLossInTable(pieces, row, now.get(id), wasLost, out)
   }
   for (const id of pieces.pending.keys()) resume(pieces, part, now.get(id), id, out)
   pieces.processed = part.gen
@@ -153,4 +150,53 @@ function resume(
   setPending(pieces, id, row && !wasLost ? pending.filter(({ regrab }) => regrab) : [])
   if (pending.some(({ regrab }) => !regrab))
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
+}
+
+// Lost holds: ours that ended although we did not release them. Each published operation is checked
+// separately, because the sum of several can hide a loss: a player who took a piece from us by force
+// may have released it since.
+
+type Events = Pick<PartOut<PieceEvent>, 'emit'>
+
+/** Checks one operation. @param row  the piece after it; null if it removed the piece */
+function reportLoss(pieces: Pieces, before: Row | undefined, row: Row | null, out: Events): void {
+  if (!before || !pieces.rules.isLoss(pieces, before, row)) return
+  const { id } = before
+  if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
+  // We released the piece, or an action of ours took it.
+  if (row.by === pieces.player) return
+  out.emit({ kind: 'piece-lost', id, by: row.heldBy || row.by, why: 'taken' })
+}
+
+/**
+ * Checks a piece of a whole table. A table has only the last state of each piece, so the event
+ * names the player who had it last.
+ *
+ * @param wasLost  a recovery lost the piece's newer changes, and our hold with them
+ */
+function reportLossInTable(
+  pieces: Pieces,
+  before: Row,
+  row: Row | undefined,
+  wasLost: boolean,
+  out: Events,
+): void {
+  const { player } = pieces
+  if (!pieces.rules.isLoss(pieces, before, row ?? null)) return
+  const { id } = before
+  if (!row) return out.emit({ kind: 'piece-lost', id, by: 0, why: 'gone' })
+  const { heldBy, lastReleased } = row
+  // We released the piece, even if another player has it now; or an action of ours took it.
+  if (lastReleased === player && !wasLost) return
+  const by = heldBy || (wasLost ? 0 : lastReleased || row.by)
+  if (by === player) return
+  // With `away` the primary released the piece while we were disconnected.
+  out.emit({ kind: 'piece-lost', id, by, why: by === 0 ? 'away' : 'taken' })
+}
+
+/** Reports all our holds as lost: we are another player, or in another session. */
+export function loseAll(pieces: Pieces, player: number, why: 'away' | 'gone', out: Events): void {
+  for (const { id, heldBy } of pieces.published.values()) {
+    if (player !== 0 && heldBy === player) out.emit({ kind: 'piece-lost', id, by: 0, why })
+  }
 }
