@@ -1,6 +1,6 @@
 /** The types of Holdfast's objects in the bench. */
 
-import { near } from '../../packages/holdfast/src/objects/rules.ts'
+import { near } from '../../packages/holdfast/src/objects/types.ts'
 import { angle, object, ranged, vec2 } from '../../packages/holdfast/src/node.ts'
 import type { Setting } from './words.ts'
 import { RADIUS, SIGHT, sideOf, SPEED } from './workload.ts'

@@ -3,7 +3,7 @@
  * claims that must hold of what is its own.
  */
 
-import { near } from '../../packages/holdfast/src/objects/rules.ts'
+import { near } from '../../packages/holdfast/src/objects/types.ts'
 import { object } from '../../packages/holdfast/src/objects/objects.ts'
 import { partOut } from '../../packages/holdfast/src/member/dispatch.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'

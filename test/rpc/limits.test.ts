@@ -2,7 +2,7 @@
 // Method: members whose links are queues.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import { rpcPart } from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import { Net } from './net.ts'
 

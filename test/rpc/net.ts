@@ -1,7 +1,7 @@
 /** Members that call one another, without sockets: links are queues that can be cut anywhere. */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import {
   type RpcMessage,
   rpcLayout,

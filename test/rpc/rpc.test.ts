@@ -2,7 +2,7 @@
 // Method: the machines by themselves; links are queues that can be cut at any message.
 import { describe, expect, test } from 'vitest'
 import { HoldfastError, type PeerId } from '../../packages/holdfast/src/machine.ts'
-import * as calls from '../../packages/holdfast/src/calls/protocol/calls.ts'
+import * as calls from '../../packages/holdfast/src/calls/protocol/rpc.ts'
 import {
   CALL_BYTES_MAX,
   CALLS_BURST_TAKEN,

@@ -2,7 +2,7 @@
 // for it in the end (what the drawn runs cannot tell).
 // Method: two or three members by hand; what one says is given to the other, or kept from it.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { queueEvent } from '../../packages/holdfast/src/slots/protocol/delivery.ts'
+import { queueEvent } from '../../packages/holdfast/src/slots/protocol/frames.ts'
 import { digestOf, find } from '../../packages/holdfast/src/slots/protocol/events.ts'
 import { ahead, seal, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import { referenceOf } from '../../packages/holdfast/src/slots/protocol/reference.ts'

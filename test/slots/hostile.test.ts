@@ -17,7 +17,7 @@ import {
   slotsPart,
   tick,
 } from '../../packages/holdfast/src/slots/protocol/slots.ts'
-import { takeDiscarded, tally } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { takeDiscarded, tally } from '../../packages/holdfast/src/slots/protocol/agreement.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameOf, game, hearing, type Heard, member, NOW, part } from './machine.ts'
 

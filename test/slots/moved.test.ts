@@ -5,7 +5,7 @@ import { beforeEach, describe, expect, test } from 'vitest'
 import { slots } from '../../packages/holdfast/src/index.ts'
 import { world } from '../../packages/sim/src/session-world.ts'
 import { shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
-import { carryOver } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { carryOver } from '../../packages/holdfast/src/slots/protocol/agreement.ts'
 import { createPeer, type Slots, tick } from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { game, hands, hearing, type Heard, member, NOW, part } from './machine.ts'
 

@@ -5,7 +5,7 @@ import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import type { PartView } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { updateApart } from '../../packages/holdfast/src/slots/protocol/reference.ts'
 import type { SlotPeer } from '../../packages/holdfast/src/slots/protocol/state.ts'
-import { takeDiscarded } from '../../packages/holdfast/src/slots/protocol/tally.ts'
+import { takeDiscarded } from '../../packages/holdfast/src/slots/protocol/agreement.ts'
 import { hands, hearing, member, NOW, part } from './machine.ts'
 
 const VIEW = { session: 's', me: 1, primary: 1, epoch: 1, mesh: true, left: false }

@@ -2,7 +2,7 @@
 
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import { object } from '../../packages/holdfast/src/objects/objects.ts'
-import { withRoom } from '../../packages/holdfast/src/objects/rules.ts'
+import { withRoom } from '../../packages/holdfast/src/objects/types.ts'
 import { u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { bump, open } from './capture.ts'
 import type { Sent } from './ledger.ts'

@@ -88,7 +88,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('wire/history.ts digestOf', 'at < length', 'at <= length', OUTSIDE),
   equivalent('wire/history.ts isSame', 'at < one.length', 'at <= one.length', OUTSIDE),
-  equivalent('wire/fields/packed.ts openPacked', 'i < bytes.length', 'i <= bytes.length', OUTSIDE),
+  equivalent('wire/bits.ts openPacked', 'i < bytes.length', 'i <= bytes.length', OUTSIDE),
   equivalent(
     'wire/fields/quaternion.ts settle',
     'i < 4',
@@ -167,7 +167,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent('objects/protocol/updates.ts readUpdate', '!fields', 'true', FASTER),
   equivalent(
-    'objects/protocol/grants.ts dueAt',
+    'objects/protocol/requests.ts dueAt',
     'Math.max(now + 1, term.at + GRANT_MS)',
     'term.at + GRANT_MS',
     'Later than that a request waits for no member; only a proof has the rule say otherwise.',

@@ -120,8 +120,8 @@ export const FIXED: readonly Fixed[] = [
     '',
   ),
   fixed('B3', 'mailbox/machine/state.ts createLink', 'acked: -1', 'acked: peer.heard'),
-  fixed('S11', 'slots/protocol/delivery.ts queueEvent', 'event.held.includes(inc) || ', ''),
-  fixed('P2', 'pieces/protocol/rules.ts RULES', ' && row.lastReleased === player', ''),
+  fixed('S11', 'slots/protocol/frames.ts queueEvent', 'event.held.includes(inc) || ', ''),
+  fixed('P2', 'pieces/protocol/pieces.ts RULES', ' && row.lastReleased === player', ''),
   fixed(
     'updates:279',
     'objects/protocol/updates.ts missingFields',
@@ -164,7 +164,7 @@ export const FIXED: readonly Fixed[] = [
   ),
   fixed(
     'branch:78',
-    'pieces/protocol/pending.ts receive',
+    'pieces/protocol/pending.ts receiveNews',
     "entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player",
     'false',
   ),

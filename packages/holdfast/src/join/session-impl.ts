@@ -9,7 +9,7 @@ import type {
   Procedure,
   ProcedureType,
 } from '../calls/calls.ts'
-import type { CustomApi } from '../custom/custom-api.ts'
+import type { CustomApi } from '../custom/define-part.ts'
 import type { PartType } from '../custom/types.ts'
 import type { Listing } from '../kind/listing.ts'
 import { type ActionOutcome, type CallOutcome, unfit } from '../kind/outcomes.ts'

@@ -13,7 +13,8 @@ import {
   writeBits,
   type BitWriter,
 } from './bits.ts'
-import { openPacked, pack, writePacked } from './fields/packed.ts'
+import type { BitWriter } from './bits.ts'
+import { openPacked, pack, writePacked } from './bits.ts'
 
 type Piece = readonly [value: number, bits: number]
 

@@ -2,7 +2,7 @@
  * Objects, each with one owner at a time (B1, B5, B25): the operations of the application.
  *
  * The newest state wins, and nobody waits. The owner creates, changes and destroys an object, and
- * may give it away; any member may ask for it; the primary decides (grants.ts). States are sent by
+ * may give it away; any member may ask for it; the primary decides (requests.ts). States are sent by
  * fan-out (fan-out.ts) and updates (updates.ts), and accepted by four rules (accept.ts,
  * requests.ts). docs/protocols/objects.md shows why replicas converge.
  */

@@ -120,7 +120,7 @@ export interface LostRange {
   until: number
 }
 
-/** The decisions that make a piece's history: RULES of rules.ts, or a test's. */
+/** The decisions that make a piece's history: RULES of pieces.ts, or a test's. */
 export interface PiecesRules {
   /** The tag of an update made now (O12). */
   tagOf(pieces: Pieces): number

@@ -9,7 +9,7 @@ import * as prng from '../../faults/prng.ts'
 import { HoldfastError } from '../../machine.ts'
 import { fingerprint } from '../../wire/digest.ts'
 import { toJson } from '../../wire/text/json.ts'
-import { restart } from './agreement.ts'
+import { restart, tally } from './agreement.ts'
 import { markOf } from './events.ts'
 import {
   AHEAD_SLOTS,
@@ -23,7 +23,6 @@ import {
   type Turn,
   WORLD_BYTES_MAX,
 } from './state.ts'
-import { tally } from './tally.ts'
 
 /** The world of the last complete slot; while we are not live, our last world. */
 export function shown(slots: Slots, game: Game): unknown {

@@ -1,9 +1,8 @@
 /** Receives the events of other members, and makes our own. */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { queueEventForAll } from './delivery.ts'
+import { queueEventForAll, type WireEvent } from './frames.ts'
 import { countOf, find, insert } from './events.ts'
-import type { WireEvent } from './frames.ts'
 import { receivesFrom } from './reference.ts'
 import {
   ACTS_PER_SLOT,

@@ -7,7 +7,16 @@
  */
 
 import { badValue, misfit, within } from '../../machine.ts'
-import { type BitReader, type BitWriter, failBits, readBits, writeBits } from '../bits.ts'
+import {
+  type BitReader,
+  type BitWriter,
+  failBits,
+  readBits,
+  writeBits,
+  pack,
+  writePacked,
+  openPacked,
+} from '../bits.ts'
 import {
   decoded,
   decoder,
@@ -18,7 +27,6 @@ import {
   shown,
   writeRun,
 } from './fields.ts'
-import { openPacked, pack, writePacked } from './packed.ts'
 import { bitsFor, readPlace } from './scale.ts'
 
 /** Named fields. */
