@@ -25,11 +25,7 @@ import {
   writeU8,
   writeVarint,
 } from '../../packages/holdfast/src/wire/bytes.ts'
-import {
-  allFields,
-  type Quantised,
-  writeFields,
-} from '../../packages/holdfast/src/wire/fields/schema.ts'
+import { type Quantised, writeFields } from '../../packages/holdfast/src/wire/fields/schema.ts'
 
 /** What a liar knows of the objects of its victims. */
 export interface KnownObjects {
@@ -119,7 +115,7 @@ function writeEntry(chaos: Prng, writer: ByteWriter, known: KnownObjects, name: 
   if (dead) return
   writeVarint(writer, chance(chaos, 0.7) ? 0 : pick(chaos, members))
   const { schema, timed } = types[name.type]!
-  writeFields(writer, schema, anyFields(chaos, known, name.type), allFields(schema))
+  writeFields(writer, schema, anyFields(chaos, known, name.type), schema.all)
   if (timed) writeVarint(writer, pick(chaos, INSTANTS))
 }
 
@@ -189,7 +185,7 @@ export function objectFrame(chaos: Prng, known: KnownObjects): Uint8Array {
     writeVarint(writer, name.version.epoch)
     writeVarint(writer, name.version.count)
     writeU16(writer, name.oseq % 65_536)
-    const mask = 1 + below(chaos, allFields(schema))
+    const mask = 1 + below(chaos, schema.all)
     writeFields(writer, schema, anyFields(chaos, known, name.type), mask)
     if (timed) writeInstant(chaos, writer)
   }

@@ -12,7 +12,6 @@ import {
   writeVarint,
 } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
-  allFields,
   type Fields,
   type Quantised,
   schema,
@@ -80,7 +79,7 @@ function write(writer: ByteWriter, said: Said): void {
   if (dead) return
   writeVarint(writer, 0)
   const { schema: of, timed } = TYPES[type]!
-  writeFields(writer, of, [...(said.state ?? STATES[type]!)], allFields(of))
+  writeFields(writer, of, [...(said.state ?? STATES[type]!)], of.all)
   if (timed) writeVarint(writer, said.madeAt ?? 0)
 }
 

@@ -51,7 +51,7 @@ describe('who is told', () => {
     asStar(ada, bea, cy)
     act(bea)
     tell(bea, ada)
-    for (const peer of ada.peers.values()) peer.saidIn = ada.slot
+    for (const peer of ada.peers.values()) peer.sentIn = ada.slot
     const soon = NOW + game.ms / 2
     expect(part.dirty!(ada, soon)).toEqual([3])
     const bytes = frameOf(ada, 3, soon)!

@@ -15,7 +15,7 @@ test('M31: the server gathers acts for a fifth of a slot, and then sends them on
   for (const slots of [ada, bea]) slots.mesh = false
   act(bea)
   tell(bea, ada)
-  for (const peer of ada.peers.values()) peer.saidIn = ada.slot
+  for (const peer of ada.peers.values()) peer.sentIn = ada.slot
   const at = NOW + game.ms / 5
   expect([at - 1, at].map((now) => part.waits!(ada, now, 3))).toEqual([false, true])
   expect(part.waits!(ada, at, 2)).toBe(false)
@@ -25,7 +25,7 @@ test('who acts is heard every second slot until all agree, for 300 slots (PR-2)'
   const ada = member(1)
   const isDue = (acted: number, saidBefore: number): boolean => {
     Object.assign(ada, { acted: ada.slot - acted, agreed: -1 })
-    ada.peers.get(2)!.saidIn = ada.slot - saidBefore
+    ada.peers.get(2)!.sentIn = ada.slot - saidBefore
     return part.waits!(ada, NOW, 2)
   }
   expect([isDue(UNSURE_SLOTS - 1, 1), isDue(UNSURE_SLOTS - 1, 2)]).toEqual([false, true])
@@ -93,7 +93,7 @@ test('a member is due when its slot ends, or earlier if it has something to do b
 test('what is looked over and finds nobody is due no more (PR-2)', () => {
   const ada = member(1)
   Object.assign(ada, { dueAt: NOW - 5, scannedIn: ada.slot })
-  for (const peer of ada.peers.values()) Object.assign(peer, { dueAt: Infinity, saidIn: ada.slot })
+  for (const peer of ada.peers.values()) Object.assign(peer, { dueAt: Infinity, sentIn: ada.slot })
   expect([...part.dirty!(ada, NOW)]).toEqual([])
   expect(part.deadline!(ada)).toBeGreaterThan(NOW)
   ada.peers.get(2)!.dueAt = NOW + 7

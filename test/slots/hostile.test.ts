@@ -237,7 +237,7 @@ describe('settled worlds', () => {
     part.wake!(bea, later - game.ms, out)
     out = hearing()
     const hearAda = (): void => {
-      ada.peers.get(2)!.saidIn = -1
+      ada.peers.get(2)!.sentIn = -1
       part.read!(bea, later, 1, frame(ada, 2), out)
     }
     hearAda()

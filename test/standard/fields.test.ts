@@ -59,7 +59,7 @@ const SAMPLES: Readonly<Record<string, Sample>> = {
 }
 
 /** What the code exports beside kinds and limits. */
-const VERBS = ['schema', 'allFields', 'quantise', 'quantiseInto', 'differing', 'valueOf']
+const VERBS = ['schema', 'quantise', 'quantiseInto', 'differing', 'valueOf']
 VERBS.push('putValue', 'updated', 'writeFields', 'readFields', 'initialState', 'encodeState')
 VERBS.push('decodeState', 'shown', 'namesOf', 'finite', 'frozen', 'checkLength', 'decoded')
 VERBS.push('readRun', 'checkSize', 'byUtf8', 'writeRun', 'encoder', 'decoder')

@@ -143,7 +143,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent(
     'custom/protocol/custom.ts restored',
-    'said && state !== null',
+    'decoded && state !== null',
     'state !== null',
     'Of what cannot be read there is no state.',
   ),

@@ -168,7 +168,7 @@ export const FIXED: readonly Fixed[] = [
     "entry.why === 'inapplicable' && row?.refused.length && senderOf(row) !== pieces.player",
     'false',
   ),
-  fixed('O24', 'objects/protocol/unowned.ts giveBack', ' || openGrant(context, replica.key)', ''),
+  fixed('O24', 'objects/protocol/unowned.ts giveBack', ' || openGrant(ctx, replica.key)', ''),
 ]
 
 /** What the same check tried and what has no place now. */

@@ -24,7 +24,7 @@ import { checkPlain } from '../wire/text/json.ts'
 import { requireSync, isMistake, type Report } from '../api/reports.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../api/emitter.ts'
-import { type ActionOutcome, refused, unfit } from '../kind/outcomes.ts'
+import { type ActionOutcome, ANSWER_LOST, askPrimary, refused, unfit } from '../kind/outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -108,10 +108,8 @@ export interface ActionType<Args = unknown, Answer = unknown> {
 }
 
 /**
- * An action as the primary runs it. Arguments come from the network, so they are refused if they do
- * not fit. A plain `Error` refuses the action; any other exception is a bug, and is reported.
- *
- * @param all  the actions of the game, which timers may run
+ * An action as the primary runs it. A plain `Error` refuses the action; any other exception is a
+ * bug, and is reported. @param all  the actions that timers may run
  */
 export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report): Run {
   const { name, run, signature } = type
@@ -155,8 +153,6 @@ const NO_PIECES = {
   find: lacking('find'),
   draw: lacking('draw'),
 }
-
-const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
 
 function outcomeOf<Answer>(
   type: ActionType<never, Answer>,
@@ -205,14 +201,7 @@ export class ActionsApi implements Face {
     } catch (error) {
       return unfit(error)
     }
-    return new Promise((resolve, reject) => {
-      this.#host.ask({
-        body: () => body,
-        settle: (bytes) => resolve(outcomeOf(type, bytes)),
-        lost: (why) => resolve(refused('lost', why)),
-        reject,
-      })
-    })
+    return askPrimary(this.#host, body, (answer) => outcomeOf(type, answer))
   }
 
   /** Keys of the table changed; or, on the primary, timers are due. */

@@ -15,12 +15,7 @@ export function refuse(sentence: string): never {
 
 const NOTHING: Uint8Array = new Uint8Array(0)
 
-/**
- * The functions of a plan, guarded.
- *
- * @param name  the name of the definition, for reports
- * @throws HoldfastError `bad-value` if `create` returns no object; and whatever `create` throws
- */
+/** Guards the functions of a plan. @throws HoldfastError `bad-value`; and what `create` throws */
 export function authorOf(
   plan: AnyPlan,
   name: string,
@@ -31,8 +26,8 @@ export function authorOf(
   const source = (verb: keyof AnyPlan): object => (plan[verb] ?? plan) as object
   // Reports an exception once for each function.
   const guarded = <Value>(verb: keyof AnyPlan, run: () => Value, instead: Value): Value => {
-    const tell: Report = (error, where) => report(error, where, source(verb))
-    return guardRule(tell, whose(verb), run, instead)()
+    const reportFrom: Report = (error, where) => report(error, where, source(verb))
+    return guardRule(reportFrom, whose(verb), run, instead)()
   }
   const created = (): object => createdBy(whose('create'), plan, options)
   created()
@@ -100,8 +95,8 @@ function judged(where: string, given: Performance): machine.Decision {
   const made = all.map((one) => bounded(`a change of ${where}`, one, CUSTOM_BYTES_MAX).slice())
   const size = made.reduce((sum, { length }) => sum + length, 0)
   if (size > bytesMost) throw badValue(`${where} changes ${bytesMost} bytes at most: ${size}`)
-  const said = bounded(`the answer of ${where}`, answer, CUSTOM_BYTES_MAX)
-  return { kind: 'done', changes: made, answer: said.slice() }
+  const answered = bounded(`the answer of ${where}`, answer, CUSTOM_BYTES_MAX)
+  return { kind: 'done', changes: made, answer: answered.slice() }
 }
 
 /** Checks the size of bytes. @throws HoldfastError code `bad-value` */

@@ -17,7 +17,7 @@ import type {
 } from './types.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../api/emitter.ts'
-import { refused, unfit } from '../kind/outcomes.ts'
+import { ANSWER_LOST, askPrimary, refused, unfit } from '../kind/outcomes.ts'
 
 /** The lowest and the highest channel of custom parts. */
 export const CHANNELS: readonly [number, number] = [64, 255]
@@ -202,14 +202,7 @@ export class CustomApi implements Face {
     } catch (error) {
       return unfit(error)
     }
-    return new Promise((resolve, reject: (error: Error) => void) => {
-      this.#host.ask({
-        body: () => body,
-        settle: (bytes) => resolve(outcomeOf(bytes)),
-        lost: (why) => resolve(refused('lost', why)),
-        reject,
-      })
-    })
+    return askPrimary(this.#host, body, outcomeOf)
   }
 
   #send(to: MemberInfo | 'all', message: Uint8Array): void {
@@ -223,8 +216,8 @@ export class CustomApi implements Face {
     )
     if (sent) return
     const { perSecond } = machine.MESSAGE_RATE
-    const says = `the part "${name}" sends ${perSecond} messages a second at most`
-    throw new HoldfastError('overloaded', `${says}, and one counts for each 256 bytes of it`)
+    const limit = `the part "${name}" sends ${perSecond} messages a second at most`
+    throw new HoldfastError('overloaded', `${limit}, and one counts for each 256 bytes of it`)
   }
 
   #recipient(to: MemberInfo | 'all'): number {
@@ -237,11 +230,9 @@ export class CustomApi implements Face {
 }
 
 function outcomeOf(bytes: Uint8Array): OperationOutcome {
-  if (bytes.length === 0) {
-    return refused('lost', 'it was done, but its answer was lost with the server and its backup')
-  }
-  const said = decode(machine.customAnswer, bytes)
-  if (said?.kind === 'done') return { ok: true, value: said.answer }
-  if (said) return refused(said.kind, said.reason)
+  if (bytes.length === 0) return refused('lost', ANSWER_LOST)
+  const decoded = decode(machine.customAnswer, bytes)
+  if (decoded?.kind === 'done') return { ok: true, value: decoded.answer }
+  if (decoded) return refused(decoded.kind, decoded.reason)
   return refused('failed', 'the server knows no such part')
 }

@@ -53,7 +53,7 @@ export function hostOf(shared: Shared, channel: number): Host {
       })
     },
     touch: () => memberLoop()?.touch(),
-    tell: () => memberLoop()?.notify(),
+    notify: () => memberLoop()?.notify(),
     ask: (request) => operations.ask(channel, request),
   }
 }

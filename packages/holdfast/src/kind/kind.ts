@@ -56,10 +56,7 @@ export interface Kind<Word extends string = string> {
   readonly options?: readonly string[]
   /** The text on which two builds must agree about a definition. */
   text(definition: Definition): string
-  /**
-   * The text by which a stored room's data of a definition is read; '' if it stores none. Without
-   * this, no room stores anything of the kind.
-   */
+  /** The text by which a stored room's data is read; '' or missing if nothing is stored. */
   keptText?(definition: Definition): string
   /** Whether the operator of the hub must not read its stored data. */
   hides?(definition: Definition): boolean
@@ -122,7 +119,7 @@ export interface Host {
   /** Something of ours changed: it is sent when the running code has returned. */
   touch(): void
   /** The same, and listeners are notified: of the first change of a turn within the call. */
-  tell(): void
+  notify(): void
   /** Asks the primary for an operation on the part. */
   ask(request: OperationRequest): void
 }

@@ -104,19 +104,8 @@ export class Collections<Type, Item> {
     return this.#all.get(type)!
   }
 
-  add(type: Type, handle: Item): void {
-    this.#note(type, handle, 'added')
-  }
-
-  delete(type: Type, handle: Item): void {
-    this.#note(type, handle, 'removed')
-  }
-
-  touch(type: Type, handle: Item): void {
-    this.#note(type, handle, 'changed')
-  }
-
-  #note(type: Type, handle: Item, name: keyof ListingEvents<Item>): void {
+  /** A handle was added or removed, or it changed or has another owner. */
+  note(type: Type, handle: Item, name: keyof ListingEvents<Item>): void {
     const collection = this.of(type)
     this.#touched.add(collection)
     collection.note(handle, name)

@@ -3,7 +3,7 @@
 import type { OutcomeCode } from '../codes.ts'
 import { isMisfit } from '../machine.ts'
 import type { Refusal } from '../objects/protocol/objects.ts'
-import type { MemberInfo } from './kind.ts'
+import type { Host, MemberInfo } from './kind.ts'
 
 /** A request that was not carried out. */
 export interface Refused<Code extends OutcomeCode = OutcomeCode> {
@@ -115,6 +115,21 @@ export function refused<Code extends OutcomeCode>(
   by: MemberInfo | null = null,
 ): Refused<Code> {
   return by ? { ok: false, code, reason, by } : { ok: false, code, reason }
+}
+
+/** Why a committed operation may have no answer. */
+export const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
+
+/** Asks the primary for an operation with that body. @param read  reads its answer */
+export function askPrimary<Value>(
+  host: Host,
+  body: Uint8Array,
+  read: (answer: Uint8Array) => Value,
+): Promise<Value | Refused<'lost'>> {
+  return new Promise((resolve, reject) => {
+    const lost = (why: string): void => resolve(refused('lost', why))
+    host.ask({ body: () => body, settle: (answer) => resolve(read(answer)), lost, reject })
+  })
 }
 
 /** The outcome for a value that does not fit. @throws any other error */

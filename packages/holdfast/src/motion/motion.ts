@@ -53,10 +53,8 @@ export function create(tracks: readonly Track[], reach?: Millis, bends?: boolean
 }
 
 /**
- * Adds the sample in `motion.came`.
+ * Adds the sample in `motion.came`. While session time is unknown (NaN) it is only stored.
  *
- * @param now  NaN while session time is unknown: then the sample is only stored
- * @param factor  as for `look`
  * @param snap  an error beyond this distance is a teleport, shown at once
  */
 export function addSample(
@@ -85,7 +83,6 @@ export function addSample(
 
 /**
  * Computes the place to show now, in `motion.shown`. The first call shows the goal.
- *
  * @param factor  in [0, 1): approximately the share of an error that is left after FRAME_MS
  */
 export function look(motion: Motion, now: Millis, factor: number): void {

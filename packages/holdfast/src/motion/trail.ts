@@ -17,10 +17,7 @@
 import type { Millis } from '../machine.ts'
 import { turned } from './rotation.ts'
 
-/**
- * The kinds of tracks: a place in the plane, in space or on a line, an angle in radians, or an
- * orientation as a quaternion.
- */
+/** A place in the plane, in space or on a line; an angle in radians; a quaternion. */
 export type TrackKind = 'plane' | 'space' | 'line' | 'turn' | 'rotation'
 
 export interface Track {
@@ -66,10 +63,7 @@ export interface Trail {
   sampledAt: Millis
   readonly position: Float64Array
   readonly velocity: Float64Array
-  /**
-   * The change on which the samples agree, per second. In the plane: radians and speed; in space: a
-   * turn in radians, and speed; else velocity.
-   */
+  /** Per second. Plane: radians and speed; space: a turn in radians, and speed; else velocity. */
   readonly bend: Float64Array
   /** The newest change alone. */
   readonly change: Float64Array
@@ -82,9 +76,8 @@ export interface Trail {
 }
 
 /**
- * Creates a trail without samples. For dead reckoning, which every member must compute alike,
- * `reach` may exceed REACH_MS, and `bends` is false: a bend depends on samples that some members
- * did not get.
+ * Creates a trail without samples. `bends` is false for dead reckoning, which every member must
+ * compute alike: a bend depends on samples that some members did not get.
  */
 export function create(
   tracks: readonly Track[],
@@ -196,8 +189,7 @@ function agree({ bend, change }: Trail, at: number, newest: number): void {
 }
 
 // The same for a vector of three numbers, in the direction of the newer change.
-function agreeTogether(trail: Trail, at: number, x: number, y: number, z: number): void {
-  const { bend, change } = trail
+function agreeTogether({ bend, change }: Trail, at: number, x: number, y: number, z: number): void {
   const before = Math.hypot(change[at]!, change[at + 1]!, change[at + 2]!)
   const same = x * change[at]! + y * change[at + 1]! + z * change[at + 2]!
   const newest = Math.hypot(x, y, z)

@@ -98,7 +98,7 @@ export interface HandleOwner {
   readonly host: Host
   readonly state: objects.Objects
   /** Runs an operation on the objects; undefined once the session was left. */
-  run<Result>(verb: (context: objects.Context) => Result): Result | undefined
+  run<Result>(verb: (ctx: objects.Context) => Result): Result | undefined
   /** The fields of one of ours were changed. @returns whether the change is sent now */
   set(replica: Replica, mask: number, madeAt: Millis, waits: boolean): boolean
   ask(handle: Handle<Fields>, what: 'take' | 'give', to: PeerId): Promise<TakeOutcome & GiveOutcome>
@@ -219,7 +219,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const fields = this.#replica.fields
     const mask = differing(this.type.schema, fields, kept)
     if (owner === me && this.#doomed) {
-      this.#holder.run((context) => objects.destroy(context, this.#replica))
+      this.#holder.run((ctx) => objects.destroy(ctx, this.#replica))
     } else if (owner === me) {
       for (const [place, value] of kept.entries()) fields[place] = value
       this.#put(mask)
@@ -301,16 +301,16 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { fields } = this.#replica
     const waits =
       course && this.#motion ? isPredicted(course, this.#motion, fields, mask, now) : false
-    const said = this.#holder.set(this.#replica, mask, now, waits)
+    const isSent = this.#holder.set(this.#replica, mask, now, waits)
     // The others extrapolate from this state.
-    if (said && course?.within) this.#took(null)
+    if (isSent && course?.within) this.#took(null)
     this.#host.touch()
   }
 
   destroy(): void {
     this.#check('destroy')
     if (this.#kept) this.#doomed = true
-    else this.#holder.run((context) => objects.destroy(context, this.#replica))
+    else this.#holder.run((ctx) => objects.destroy(ctx, this.#replica))
     this.alive = false
     this.#host.touch()
   }

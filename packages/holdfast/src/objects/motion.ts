@@ -232,11 +232,7 @@ export function rowOf(
   }
 }
 
-/**
- * The state with its places where they are shown.
- *
- * @param into  is filled and returned, and so are its arrays, unless they belong to a state
- */
+/** @param into  is filled and returned, and so are its arrays, unless they belong to a state */
 export function viewOf(
   course: Course,
   motion: Motion,

@@ -82,7 +82,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     })
   }
 
-  run<Result>(operation: (context: objects.Context) => Result): Result | undefined {
+  run<Result>(operation: (ctx: objects.Context) => Result): Result | undefined {
     const { state, types } = this
     return this.host.do((now, out) =>
       operation({ objects: state, types, now, out: out as objects.Context['out'] }),
@@ -95,7 +95,7 @@ export class ObjectRegistry implements Face, HandleOwner {
 
   changed(handle: Handle<Fields>): void {
     this.#touch(handle)
-    this.host.tell()
+    this.host.notify()
   }
 
   /** A new object of ours. @throws HoldfastError `bad-value`, `not-found`, `full` */
@@ -108,7 +108,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     checkPatch(type, state)
     quantised(type, state, fields)
     const now = this.host.changing()
-    const replica = this.run((context) => objects.spawn(context, place, fields, now))
+    const replica = this.run((ctx) => objects.spawn(ctx, place, fields, now))
     this.host.touch()
     if (!this.#handles.has(replica!.key)) this.#came(replica!)
     return this.#handles.get(replica!.key) as unknown as ObjectHandle<F>
@@ -171,7 +171,7 @@ export class ObjectRegistry implements Face, HandleOwner {
 
   #touch(handle: Handle<Fields>): void {
     this.#changed.add(handle)
-    this.#collections.touch(handle.type, handle)
+    this.#collections.note(handle.type, handle, 'changed')
   }
 
   #came(replica: objects.Replica): void {
@@ -180,7 +180,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     const handle = new Handle(this, type, replica)
     handle.awayChanged()
     this.#handles.set(replica.key, handle)
-    this.#collections.add(type, handle)
+    this.#collections.note(type, handle, 'added')
   }
 
   #went(key: number): void {
@@ -192,7 +192,7 @@ export class ObjectRegistry implements Face, HandleOwner {
 
   #ended(handle: Handle<Fields>): void {
     handle.alive = false
-    this.#collections.delete(handle.type, handle)
+    this.#collections.note(handle.type, handle, 'removed')
     this.#changed.delete(handle)
     handle.emit('gone', { reason: handle.refused ? 'full' : 'ended' })
   }
@@ -250,7 +250,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     const now = this.host.changing()
     const fields = quantise(type.schema, handle.state)
     const place = placeOf(this.#types, type as unknown as ObjectType)
-    const replica = this.run((context) => objects.spawn(context, place, fields, now))
+    const replica = this.run((ctx) => objects.spawn(ctx, place, fields, now))
     if (!replica) return
     this.#handles.set(replica.key, handle)
     handle.rebind(replica)
@@ -261,11 +261,11 @@ export class ObjectRegistry implements Face, HandleOwner {
     return new Promise((resolve, reject) => {
       this.host.checkPlays(what)
       const { replica } = handle
-      const asked = this.run((context) => {
-        const { nextRequest } = context.objects
+      const asked = this.run((ctx) => {
+        const { nextRequest } = ctx.objects
         // Set before the request: a primary answers itself at once.
         this.#waiting.set(nextRequest, { handle, resolve })
-        return objects.request(context, replica, what, to)
+        return objects.request(ctx, replica, what, to)
       })
       if (asked === undefined)
         reject(new HoldfastError('left', `cannot ${what}: the session was left`))
@@ -289,7 +289,7 @@ export class ObjectRegistry implements Face, HandleOwner {
     const by = this.host.find(asked.by)
     if (!handle || !by) return
     const reply = (yes: boolean): void => {
-      this.run((context) => objects.reply(context, asked.key, asked, yes))
+      this.run((ctx) => objects.reply(ctx, asked.key, asked, yes))
       this.host.touch()
     }
     const asking = { object: handle, by, grant: () => reply(true), refuse: () => reply(false) }

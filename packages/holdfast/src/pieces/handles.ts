@@ -332,10 +332,7 @@ export class Piece implements PieceHandle<Fields> {
     this.onConflict(others.by)
   }
 
-  /**
-   * Internal: sends queued updates as earlier ones are answered, after all events of the turn:
-   * earlier, an update could follow one that is being discarded.
-   */
+  /** Internal: sends queued updates, after the turn's events, as one may discard the queue. */
   pump(): void {
     while (this.#queue.length > 0) {
       const { count, regrab } = this.#host.pendingOf(this.#number)
@@ -381,16 +378,12 @@ export class Piece implements PieceHandle<Fields> {
     this.#emitRefused(reason, heldBy)
   }
 
-  #emitRefused(said: string, heldBy = 0): void {
-    const { reason, by } = this.refusedOutcome(said, heldBy)
+  #emitRefused(sentence: string, heldBy = 0): void {
+    const { reason, by } = this.refusedOutcome(sentence, heldBy)
     this.emit('refused', { reason, by: by ?? null })
   }
 
-  /**
-   * Internal: takes a newly published state.
-   *
-   * @returns whether this player can see a difference
-   */
+  /** Internal: takes a newly published state. @returns whether this player sees a difference */
   onPublished(row: Row): boolean {
     const before = this.#confirmed
     this.#confirmed = row

@@ -59,8 +59,8 @@ export class PieceRegistry implements Face {
       below: () => pieces.below(this.#all()),
       ask: (id, op, regrab) => this.#ask(id, op, regrab),
       onTouched: (handle) => {
-        this.#collections.touch(handle.type, handle)
-        host.tell()
+        this.#collections.note(handle.type, handle, 'changed')
+        host.notify()
       },
     }
   }
@@ -100,21 +100,21 @@ export class PieceRegistry implements Face {
     else if (!isSeen && !handle.pending) return
     handle.onChanged()
     this.#changed.add(handle)
-    this.#collections.touch(handle.type, handle)
+    this.#collections.note(handle.type, handle, 'changed')
   }
 
   #add(row: Row): void {
     const type = this.#types[row.type]!
     const handle = new Piece(this.#face, type, row)
     this.#handles.set(row.id, handle)
-    this.#collections.add(type, handle)
+    this.#collections.note(type, handle, 'added')
   }
 
   #remove(id: number): void {
     const handle = this.#handles.get(id)
     if (!handle) return
     this.#handles.delete(id)
-    this.#collections.delete(handle.type, handle)
+    this.#collections.note(handle.type, handle, 'removed')
     handle.onGone()
   }
 

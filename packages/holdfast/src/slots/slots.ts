@@ -307,8 +307,8 @@ class World implements SlotsHandle<unknown, unknown> {
     this.#host.do((now, out) => {
       machine.tick(this.#state, this.#game, now, out as PartOut<machine.SlotsEvent>)
       if (!machine.hasRoom(this.#state)) {
-        const says = `a player acts at most ${machine.ACTS_PER_SLOT} times in a slot`
-        throw new HoldfastError('overloaded', says)
+        const limit = `a player acts at most ${machine.ACTS_PER_SLOT} times in a slot`
+        throw new HoldfastError('overloaded', limit)
       }
       machine.makeEvent(this.#state, now, this.#game, body, 0)
     })
@@ -324,22 +324,22 @@ class World implements SlotsHandle<unknown, unknown> {
     else if (event.kind === 'slots-discarded') this.#events.emit('void', event.acts)
     else if (event.kind === 'slots-refused') this.#refused(event.why)
     else if (event.kind === 'slots-diverged') this.#diverged(event.slot, event.player)
-    else this.#tell('failed', { slot: event.slot, error: event.error }, event.error)
+    else this.#report('failed', { slot: event.slot, error: event.error }, event.error)
   }
 
   #refused(why: string): void {
     this.#refusal = new HoldfastError('schema', why)
-    this.#tell('refused', this.#refusal, this.#refusal, 'a world of slots')
+    this.#report('refused', this.#refusal, this.#refusal, 'a world of slots')
   }
 
   #diverged(slot: number, player: number): void {
-    const says = `after slot ${slot} player ${player} has another world of the same acts`
-    const error = new HoldfastError('bad-value', `${says}: the rule does not give the same for all`)
-    this.#tell('diverged', { slot, player }, error)
+    const what = `after slot ${slot} player ${player} has another world of the same acts`
+    const error = new HoldfastError('bad-value', `${what}: the rule does not give the same for all`)
+    this.#report('diverged', { slot, player }, error)
   }
 
   // Without a listener the event is reported as an error.
-  #tell<Name extends 'refused' | 'diverged' | 'failed'>(
+  #report<Name extends 'refused' | 'diverged' | 'failed'>(
     name: Name,
     value: SlotsEvents<unknown>[Name],
     error: unknown,

@@ -36,8 +36,7 @@ export function createWriter(capacity = 64): ByteWriter {
 }
 
 /** The written bytes, as a copy of exactly their length. */
-export function finish(writer: ByteWriter): Uint8Array {
-  const { bytes, length } = writer
+export function finish({ bytes, length }: ByteWriter): Uint8Array {
   if (length > PLAIN_MAX) return bytes.slice(0, length)
   // Copying a few bytes by hand is faster.
   const copy = new Uint8Array(length)

@@ -10,9 +10,7 @@ export const SEQUENCE_MODULUS = 65536
 
 /**
  * The plain number nearest to `near` whose low bits are `low`; exactly half way counts as behind.
- *
- * @param low  0 to modulus - 1, as read
- * @param near  a plain number, may be negative before anything was seen; the result may be too
+ * Both `near` and the result may be negative before anything was received.
  */
 export function unwrap(low: number, near: number, modulus: number = SEQUENCE_MODULUS): number {
   const ahead = wrap(low - near, modulus)

@@ -137,10 +137,10 @@ function bytesOf(text: string): number {
 export function decodeAnswer(
   bytes: Uint8Array,
 ): { ok: true; value: unknown } | { ok: false; why: string } | null {
-  const said = decode(answer, bytes)
-  if (!said) return null
-  if (!said.ok) return { ok: false, why: said.text }
-  return isJson(said.text) ? { ok: true, value: JSON.parse(said.text) } : null
+  const decoded = decode(answer, bytes)
+  if (!decoded) return null
+  if (!decoded.ok) return { ok: false, why: decoded.text }
+  return isJson(decoded.text) ? { ok: true, value: JSON.parse(decoded.text) } : null
 }
 
 /** A value of the published table. */
@@ -159,12 +159,7 @@ export function keys(actions: Actions, prefix = ''): string[] {
 /** Opens a draft of another part's state for one action. */
 export type Companion = (by: Actor) => Draft
 
-/**
- * The actions of a game as a part of a member.
- *
- * @param runs  the actions, by name
- * @param companions  parts that an action changes in addition to the table
- */
+/** @param companions  open drafts of parts that an action changes besides the table */
 export function actionsPart(
   runs: ReadonlyMap<string, Run>,
   companions: readonly Companion[] = [],
@@ -195,19 +190,19 @@ interface ActionContext {
   readonly now: Millis
 }
 
-function perform(context: ActionContext, body: Uint8Array, by: Actor): Effected {
-  const said = decode(call, body)
-  if (!said) return refused('malformed action')
-  if (said.name === timers.FIRE) return fire(context, Number(said.args), by)
-  const run = context.runs.get(said.name)
-  if (!run) return refused(`no action is called ${said.name}`)
-  return decide(context, said.name, (table) => run(table, JSON.parse(said.args), by), by)
+function perform(ctx: ActionContext, body: Uint8Array, by: Actor): Effected {
+  const decoded = decode(call, body)
+  if (!decoded) return refused('malformed action')
+  if (decoded.name === timers.FIRE) return fire(ctx, Number(decoded.args), by)
+  const run = ctx.runs.get(decoded.name)
+  if (!run) return refused(`no action is called ${decoded.name}`)
+  return decide(ctx, decoded.name, (table) => run(table, JSON.parse(decoded.args), by), by)
 }
 
 // Removes the timer's row together with the effects, even if the action throws, so that the next
 // primary does not run it again.
-function fire(context: ActionContext, id: number, by: Actor): Effected {
-  const { state, runs } = context
+function fire(ctx: ActionContext, id: number, by: Actor): Effected {
+  const { state, runs } = ctx
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
   const timer = timers.find(state.committed, id)
   // An earlier primary ran the timer, or it was cancelled meanwhile.
@@ -217,7 +212,7 @@ function fire(context: ActionContext, id: number, by: Actor): Effected {
   const nobody: Actor = { inc: 0, player: 0 }
   const run = runs.get(timer.name)
   return decide(
-    context,
+    ctx,
     timer.name,
     (table) => {
       if (!run) throw badValue(`no action is called ${timer.name}`)
@@ -310,15 +305,15 @@ function draft(
       changes.set(key, value)
     },
   }
-  const context = { rows, now, knows, bytesMax: VALUE_MAX }
+  const ctx = { rows, now, knows, bytesMax: VALUE_MAX }
   return {
     ...gameRows(rows),
     now,
     later: (ms, action, args) => {
       const { name } = typeof action === 'string' ? { name: action } : (action ?? {})
-      return timers.set(context, ms, name, args)
+      return timers.set(ctx, ms, name, args)
     },
-    cancel: (timer) => timers.cancel(context, timer),
+    cancel: (timer) => timers.cancel(ctx, timer),
     here: [...here],
     keep: (player, keeps = true) => own.keep(rows, player, keeps),
     kept: () => own.all(rows),
@@ -409,10 +404,10 @@ function welcome(state: Actions): Uint8Array[] {
 }
 
 function restore(state: Actions, bytes: Uint8Array): boolean {
-  const said = decode(news, bytes)
-  if (said?.kind !== 'table') return false
+  const decoded = decode(news, bytes)
+  if (decoded?.kind !== 'table') return false
   state.committed = new Map()
-  for (const row of said.rows) put(state.committed, row)
+  for (const row of decoded.rows) put(state.committed, row)
   timers.reset(state.timers, state.committed)
   return true
 }
@@ -438,15 +433,15 @@ function receive(
   bytes: Uint8Array,
   out: PartOut<ActionEvent>,
 ): void {
-  const said = decode(news, bytes)
-  if (!said || from !== state.primary) return
-  if (!said.rows.every((row) => row.value === null || isJson(row.value))) return
-  const changed = new Set(said.rows.map((row) => row.key))
-  if (said.kind === 'table') {
+  const decoded = decode(news, bytes)
+  if (!decoded || from !== state.primary) return
+  if (!decoded.rows.every((row) => row.value === null || isJson(row.value))) return
+  const changed = new Set(decoded.rows.map((row) => row.key))
+  if (decoded.kind === 'table') {
     for (const key of state.published.keys()) changed.add(key)
     state.published = new Map()
   }
-  for (const row of said.rows) put(state.published, row)
+  for (const row of decoded.rows) put(state.published, row)
   const theirs = [...changed].filter((key) => isGameKey(key))
   if (theirs.length > 0 || changed.size === 0) out.emit({ kind: 'table', keys: theirs })
 }

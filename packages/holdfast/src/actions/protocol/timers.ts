@@ -118,14 +118,14 @@ export interface TimerContext {
 }
 
 /** Sets a timer. @returns its ID @throws HoldfastError `bad-value`, `full`, `not-ready` */
-export function set(context: TimerContext, ms: unknown, name: unknown, args: unknown): number {
+export function set(ctx: TimerContext, ms: unknown, name: unknown, args: unknown): number {
   if (typeof ms !== 'number' || !(ms >= 0 && ms <= LATER_MS_MAX)) {
     throw badValue(`a timer takes 0 to ${LATER_MS_MAX} ms: ${shown(ms)}`)
   }
-  if (typeof name !== 'string' || !context.knows(name)) {
+  if (typeof name !== 'string' || !ctx.knows(name)) {
     throw badValue(`a timer runs an action that was given to join: ${shown(name)}`)
   }
-  const { rows, now } = context
+  const { rows, now } = ctx
   if (Number.isNaN(now)) {
     throw new HoldfastError('not-ready', 'session time is not known yet')
   }
@@ -137,8 +137,8 @@ export function set(context: TimerContext, ms: unknown, name: unknown, args: unk
   const text = toJson(args ?? null, `the argument of a timer for "${name}"`)
   const row = `[${Math.ceil(now + ms)},${JSON.stringify(name)},${text}]`
   const bytes = new TextEncoder().encode(row).length
-  if (bytes > context.bytesMax) {
-    throw badValue(`a timer for "${name}" has at most ${context.bytesMax} bytes: ${bytes}`)
+  if (bytes > ctx.bytesMax) {
+    throw badValue(`a timer for "${name}" has at most ${ctx.bytesMax} bytes: ${bytes}`)
   }
   rows.write(LAST, String(id))
   rows.write(keyOf(id), row)

@@ -30,14 +30,14 @@ const outcome = word(['ok', 'failed', 'not-found', 'overloaded', 'unreachable', 
 
 /** The original sender and the final receiver, also when the primary relays the message. */
 const ends = { from: varint, to: varint }
-const said = { method: text(METHOD_MAX), args: text(CALL_BYTES_MAX) }
+const invocation = { method: text(METHOD_MAX), args: text(CALL_BYTES_MAX) }
 
 export const rpcLayout = message({
-  call: [1, record({ ...ends, id: varint, ...said })],
+  call: [1, record({ ...ends, id: varint, ...invocation })],
   /** `text` is the answer as JSON if the outcome is `ok`, else the reason why there is none. */
   result: [2, record({ ...ends, id: varint, outcome, text: text(CALL_BYTES_MAX) })],
   /** `to` is 0 for all others. */
-  note: [3, record({ ...ends, ...said })],
+  note: [3, record({ ...ends, ...invocation })],
 })
 export type RpcMessage = ValueOf<typeof rpcLayout>
 

@@ -256,12 +256,7 @@ export interface Invocation {
   args: string
 }
 
-/**
- * Calls a method at a member. One `settled` event reports the outcome.
- *
- * @returns the number of the call
- * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
- */
+/** Calls a method; a `settled` event reports the outcome. @returns the number of the call */
 export function call(
   rpc: Rpc,
   now: Millis,
@@ -287,11 +282,7 @@ export function call(
   return id
 }
 
-/**
- * Sends a note to a member, or with 0 to all others. Its delivery is not reported.
- *
- * @throws HoldfastError `not-found`, `bad-value`, `overloaded`
- */
+/** Sends a note to a member, or with 0 to all others. Its delivery is not reported. */
 export function note(rpc: Rpc, now: Millis, target: PeerId, invocation: Invocation): void {
   check(rpc, target, invocation)
   const { me } = rpc
@@ -330,11 +321,7 @@ function take(rpc: Rpc, now: Millis): void {
   throw new HoldfastError('overloaded', `a member makes ${limit}: prefer an object`)
 }
 
-/**
- * Sends the outcome of a call that ran here, unless the path back was lost meanwhile.
- *
- * @param text  the answer as JSON, or why there is none
- */
+/** Sends the outcome of a call that ran here, unless the path back was lost meanwhile. */
 export function answer(rpc: Rpc, from: PeerId, id: number, outcome: Answered, text: string): void {
   if (!rpc.running.delete(keyOf(from, id))) return
   const ends = { from, to: rpc.me, id }

@@ -104,8 +104,8 @@ export function refuse(rpc: Rpc, { from, to, id }: Ends, outcome: Refusal, why: 
 
 /** Sends the outcome of a call. @param text  the answer as JSON, or the reason for none */
 export function reply(rpc: Rpc, { from, to, id }: Ends, outcome: Answered, text: string): void {
-  const said = outcome === 'ok' ? text : text.slice(0, WHY_MAX)
-  const message = { kind: 'result', from: to, to: from, id, outcome, text: said } as const
+  const shortened = outcome === 'ok' ? text : text.slice(0, WHY_MAX)
+  const message = { kind: 'result', from: to, to: from, id, outcome, text: shortened } as const
   rpc.outbox.push({ to: viaOf(rpc, from), message })
 }
 

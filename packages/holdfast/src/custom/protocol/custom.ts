@@ -41,7 +41,7 @@ export const CUSTOM_REASON_MAX = 1_000
 export const CUSTOM_PIECE_MAX: number = 32 * 1024
 
 const bytes = blob(CUSTOM_BYTES_MAX)
-const said = blob(CUSTOM_SAID_MAX)
+const memberMessage = blob(CUSTOM_SAID_MAX)
 const inc = varint
 
 export const customMessage = message({
@@ -50,9 +50,9 @@ export const customMessage = message({
   /** Changes of one operation; `before` is how many were applied before them. */
   changes: [2, record({ before: varint, changes: list(bytes, CUSTOM_CHANGES_MAX) })],
   /** To that member, or (0) to all others: sent directly, or by way of the primary. */
-  say: [3, record({ to: inc, bytes: said })],
+  say: [3, record({ to: inc, bytes: memberMessage })],
   /** A message of that member, passed on by the primary. */
-  said: [4, record({ from: inc, bytes: said })],
+  said: [4, record({ from: inc, bytes: memberMessage })],
 })
 
 export const customAnswer = message({
@@ -189,9 +189,9 @@ function snapshot({ made, state }: Copy, author: Author): Uint8Array {
 }
 
 function restored({ counters }: Custom, author: Author, bytes: Uint8Array): Copy | null {
-  const said = decode(customSnapshot, bytes)
-  const state = said?.state ? (author.restore(said.state) ?? null) : null
-  if (said && state !== null) return { made: said.made, state }
+  const decoded = decode(customSnapshot, bytes)
+  const state = decoded?.state ? (author.restore(decoded.state) ?? null) : null
+  if (decoded && state !== null) return { made: decoded.made, state }
   counters.refused++
   return null
 }
@@ -212,15 +212,15 @@ interface Context {
   readonly out: Events
 }
 
-function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
-  const { part, out } = context
+function receive(ctx: Context, from: PeerId, bytes: Uint8Array): void {
+  const { part, out } = ctx
   const message = decode(customMessage, bytes)
   if (!message) return void part.counters.malformed++
-  if (message.kind === 'say') return receiveSay(context, from, message)
+  if (message.kind === 'say') return receiveSay(ctx, from, message)
   // All other messages are valid only from the primary.
   if (from !== part.primary) return void part.counters.dropped++
-  if (message.kind === 'state') receiveState(context, message)
-  else if (message.kind === 'changes') receiveChanges(context, message)
+  if (message.kind === 'state') receiveState(ctx, message)
+  else if (message.kind === 'changes') receiveChanges(ctx, message)
   else if (message.kind === 'said') deliver(part, message.from, message.bytes, out)
   else message satisfies never
 }
@@ -247,11 +247,7 @@ function receiveChanges(
   out.emit({ kind: 'custom-changed' })
 }
 
-/**
- * Sends a message to a member, or (0) to all others.
- *
- * @returns false if that is too much for now
- */
+/** Sends a message to a member, or (0) to all others. @returns false above the rate */
 export function sendMessage(
   part: Custom,
   now: Millis,

@@ -56,24 +56,15 @@ export interface Draft {
 /** The sink of a part: bytes to one peer on the part's own channel, events to the application. */
 export interface PartOut<Event = unknown> {
   /**
-   * Reliable and ordered, to one peer; kept until the call has returned.
-   *
-   * @returns its number on the link, for `delivered`; 0 if there is no link and nothing was sent
+   * Reliable, ordered. @returns the message's number on the link, for `delivered`; 0 without a link
    */
   send(to: PeerId, message: Uint8Array): number
   emit(event: Event): void
-  /**
-   * As primary: what a member asks for is charged to its player. Absent where nobody counts.
-   *
-   * @returns false if that player asked for too much, and nothing was charged
-   */
+  /** As primary: charges a member's player. @returns false if the player is over its limit */
   charge?(from: PeerId, what: Charge): boolean
 }
 
-/**
- * What a player is charged for: an operation; one that was pushed back before, and is tried again;
- * and, behind either, that it was refused.
- */
+/** An operation; one that was pushed back before; and, besides either, that it was refused. */
 export type Charge = 'operation' | 'again' | 'refusal'
 
 /** Newest state: frames that are written as a packet leaves, so what leaves is never old. */
@@ -118,8 +109,8 @@ export interface Durable<State> {
 }
 
 /**
- * What a kept room has of a part besides its durable state, for state that is in no log. A room
- * that is opened finds the first `whole` and the `changes` behind it, in order.
+ * State that a room stores but no log carries. A room that is opened finds the last `whole` and the
+ * `changes` after it, in order.
  */
 export interface Persistent<State> {
   /** Whether it changed since `changes`. */
@@ -132,8 +123,7 @@ export interface Persistent<State> {
   /** The last word of the lines that say what is kept of it; else these name its channel. */
   readonly keptAs?: string
   /**
-   * What another build kept of this part: its types as text, its state in the form of `snapshot`,
-   * and the changes behind it. @returns it in our own form; or why that cannot be
+   * Converts what another build stored: `whole` or a snapshot, then changes. @returns or why not
    */
   reread?(types: string, bytes: Uint8Array, changes: readonly Uint8Array[]): Uint8Array | string
 }

@@ -40,12 +40,12 @@ import {
 /** A sample further ahead of session time than this counts as made on arrival. */
 export const AHEAD_MAX_MS: Millis = 100
 
-export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry): void {
-  const { objects } = context
+export function receiveEntry(ctx: Context, from: PeerId, entry: ObjectEntry): void {
+  const { objects } = ctx
   const known = objects.replicas.get(entry.key)
   // The type of an object never changes.
   const other = known !== undefined && known.type !== entry.type
-  if (other || !objects.rules.isAuthorized(context, from, entry, known)) {
+  if (other || !objects.rules.isAuthorized(ctx, from, entry, known)) {
     objects.counters.ignored++
     if (objects.mesh && entry.version.epoch > objects.epoch) objects.early.add(from)
     return
@@ -53,12 +53,12 @@ export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry)
   if (leads(objects)) confirm(objects, entry)
   if (known) known.receivedUnder = objects.followCount
   const order = known ? objects.rules.order(entry, known) : 1
-  if (entry.dead) receiveTombstone(context, entry, known, order)
-  else if (order > 0) receiveVersion(context, from, entry, known)
-  else if (order === 0 && isNewer(entry, known!)) receiveState(context, entry, known!)
+  if (entry.dead) receiveTombstone(ctx, entry, known, order)
+  else if (order > 0) receiveVersion(ctx, from, entry, known)
+  else if (order === 0 && isNewer(entry, known!)) receiveState(ctx, entry, known!)
   else {
     objects.counters.stale++
-    correct(context, from, known!)
+    correct(ctx, from, known!)
   }
 }
 
@@ -67,15 +67,15 @@ export function receiveEntry(context: Context, from: PeerId, entry: ObjectEntry)
  * HIDE if the sender may no longer see the object. In a mesh the sender may have ignored our HIDE
  * because it still considered the object its own.
  */
-export function correct(context: Context, from: PeerId, known: Replica): void {
-  const { objects, types } = context
+export function correct(ctx: Context, from: PeerId, known: Replica): void {
+  const { objects, types } = ctx
   const subscriber = objects.subscribers.get(from)
   const ours = objects.mesh
     ? known.owner === objects.me && types[known.type]!.visibility !== null
     : leads(objects)
   if (!subscriber || !ours || known.dead) return
   subscriber.outdated.add(known.index)
-  owe(context, subscriber, known)
+  owe(ctx, subscriber, known)
 }
 
 function isNewer(entry: ObjectEntry, known: Replica): boolean {
@@ -103,7 +103,7 @@ export function isAuthorized(
   { objects, now }: Context,
   from: PeerId,
   entry: ObjectEntry,
-  known: Replica | undefined,
+  known?: Replica,
 ): boolean {
   const ahead = entry.version.epoch - objects.epoch
   if (objects.departed.has(from) || ahead > (leads(objects) ? 0 : EPOCHS_AHEAD)) return false
@@ -140,12 +140,12 @@ function isOurs({ me, replicas }: Objects, entry: ObjectEntry): boolean {
 const EPOCHS_AHEAD = 1_000
 
 function receiveTombstone(
-  context: Context,
+  ctx: Context,
   entry: ObjectEntry,
   known: Replica | undefined,
   order: number,
 ): void {
-  const { objects } = context
+  const { objects } = ctx
   if (order < 0 || (known?.dead && order === 0 && known.owner === entry.owner)) {
     objects.counters.stale++
     return
@@ -155,27 +155,27 @@ function receiveTombstone(
     return
   }
   const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
-  markDestroyed(context, replica, entry.version, entry.owner)
+  markDestroyed(ctx, replica, entry.version, entry.owner)
 }
 
 /** Marks the object as destroyed in that version; `author` sends everybody the tombstone. */
 export function markDestroyed(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   version: Version,
   author: PeerId,
 ): void {
-  const { objects, now, out } = context
+  const { objects, now, out } = ctx
   const seen = isSeen(replica)
   const before = replica.owner
   if (!replica.dead) countLiving(objects, replica, -1)
   const mine = !replica.dead && before === objects.me && author !== objects.me
-  if (context.types[replica.type]!.kept) objects.kept.hasChanges = true
+  if (ctx.types[replica.type]!.kept) objects.kept.hasChanges = true
   Object.assign(replica, { version, owner: author, dead: true, hidden: false, former: 0 })
   Object.assign(replica, { written: null, sentAt: now })
   Object.assign(replica, { adopted: null, giving: false, since: now, ages: null })
-  updateInterest(context, replica, before)
-  announce(context, replica)
+  updateInterest(ctx, replica, before)
+  announce(ctx, replica)
   if (!objects.rules.tombstone('keep')) objects.replicas.delete(replica.key)
   objects.sweepAt = Math.min(objects.sweepAt, now + SWEEP_MS)
   if (mine) out.emit({ kind: 'object-owner', key: replica.key, before, lost: null })
@@ -184,13 +184,13 @@ export function markDestroyed(
 
 /** The primary has no room for an object that we sent it, so we destroy the object too. */
 export function receiveFull(
-  context: Context,
+  ctx: Context,
   from: PeerId,
   key: number,
   version: Version,
   why: Lack,
 ): void {
-  const { objects, out } = context
+  const { objects, out } = ctx
   const { me, mesh, primary } = objects
   const replica = objects.replicas.get(key)
   const counts = from === primary && !leads(objects) && replica && !replica.dead
@@ -198,30 +198,25 @@ export function receiveFull(
   const mine = replica.owner === me
   if (mine) out.emit({ kind: 'object-refused', key, why })
   // In a mesh other members have the object from us, and need our tombstone.
-  markDestroyed(context, replica, version, mesh && mine ? me : primary)
+  markDestroyed(ctx, replica, version, mesh && mine ? me : primary)
 }
 
 /** How often expired tombstones, grants and requests are removed. */
 export const SWEEP_MS: Millis = 1_000
 
-function receiveVersion(
-  context: Context,
-  from: PeerId,
-  entry: ObjectEntry,
-  known: Replica | undefined,
-): void {
-  const { objects } = context
-  if (known) reportNewer(context, from, entry, known)
+function receiveVersion(ctx: Context, from: PeerId, entry: ObjectEntry, known?: Replica): void {
+  const { objects } = ctx
+  if (known) reportNewer(ctx, from, entry, known)
   if (!objects.rules.creates(entry) && (!known || known.dead)) return
   const isNew = !known || known.dead
   const lack = isNew && leads(objects) ? lackOf(objects, entry.creator) : null
-  if (lack) return sendFull(context, from, entry, lack)
+  if (lack) return sendFull(ctx, from, entry, lack)
   if (isNew && objects.living >= REPLICAS_MAX) {
     objects.counters.ignored++
     return
   }
   const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
-  install(context, replica, entry)
+  install(ctx, replica, entry)
 }
 
 /** As primary: rejects an object that a peer sent us, for lack of room. */
@@ -249,8 +244,8 @@ export type NewVersion = Pick<
 >
 
 /** Installs a new version of an object: its state, its owner, and all that follows from them. */
-export function install(context: Context, replica: Replica, entry: NewVersion): void {
-  const { objects, now, out } = context
+export function install(ctx: Context, replica: Replica, entry: NewVersion): void {
+  const { objects, now, out } = ctx
   const seen = isSeen(replica)
   const { owner: before, former: awaited } = replica
   const mine = !replica.dead && before === objects.me
@@ -260,13 +255,13 @@ export function install(context: Context, replica: Replica, entry: NewVersion): 
   Object.assign(replica, { type, version, owner, former, oseq, fields: [...fields] })
   Object.assign(replica, { dead: false, hidden: false, written: null, sentAt: now })
   Object.assign(replica, { adopted: null, giving: false, ages: null, since: now })
-  if (context.types[type]!.kept) objects.kept.hasChanges = true
+  if (ctx.types[type]!.kept) objects.kept.hasChanges = true
   replica.receivedUnder = objects.followCount
-  replica.changedAt = context.types[type]!.schema.columns.map(() => oseq)
-  setMadeAt(context, replica, entry.madeAt, null)
-  updateInterest(context, replica, before)
-  if (lost) forwardHide(context, replica)
-  announce(context, replica)
+  replica.changedAt = ctx.types[type]!.schema.columns.map(() => oseq)
+  setMadeAt(ctx, replica, entry.madeAt, null)
+  updateInterest(ctx, replica, before)
+  if (lost) forwardHide(ctx, replica)
+  announce(ctx, replica)
   const { key } = replica
   if (!seen) return out.emit({ kind: 'object-came', key })
   out.emit({ kind: 'object-changed', key, mask: ALL, ages: null })
@@ -280,26 +275,26 @@ export function install(context: Context, replica: Replica, entry: NewVersion): 
 const ALL = 0xffffffff
 
 // Takes a newer state of our version.
-function receiveState(context: Context, entry: ObjectEntry, replica: Replica): void {
+function receiveState(ctx: Context, entry: ObjectEntry, replica: Replica): void {
   const { hidden, owner: before } = replica
   Object.assign(replica, { hidden: false, owner: entry.owner, former: entry.former })
-  advance(context, replica, { ...entry, mask: ALL, ages: null }, before, hidden)
+  advance(ctx, replica, { ...entry, mask: ALL, ages: null }, before, hidden)
 }
 
 /** Takes a newer state of our version that came with a request or report. */
-export function replaceState(context: Context, replica: Replica, entry: ObjectEntry): void {
-  advance(context, replica, { ...entry, mask: ALL, ages: null })
+export function replaceState(ctx: Context, replica: Replica, entry: ObjectEntry): void {
+  advance(ctx, replica, { ...entry, mask: ALL, ages: null })
 }
 
 /** Receives a frame of updates. */
-export function receiveFrame(context: Context, from: PeerId, bytes: Uint8Array): void {
-  const { objects, types } = context
-  const isWhole = readUpdates(types, bytes, (update) => receiveUpdate(context, from, update))
+export function receiveFrame(ctx: Context, from: PeerId, bytes: Uint8Array): void {
+  const { objects, types } = ctx
+  const isWhole = readUpdates(types, bytes, (update) => receiveUpdate(ctx, from, update))
   if (!isWhole) objects.counters.malformed++
 }
 
-function receiveUpdate(context: Context, from: PeerId, update: Update): void {
-  const { objects } = context
+function receiveUpdate(ctx: Context, from: PeerId, update: Update): void {
+  const { objects } = ctx
   const replica = objects.replicas.get(update.key)
   if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {
     objects.counters.stale++
@@ -318,7 +313,7 @@ function receiveUpdate(context: Context, from: PeerId, update: Update): void {
     return
   }
   const { mask, fields, madeAt, ages } = update
-  advance(context, replica, { oseq, mask, fields, madeAt, ages })
+  advance(ctx, replica, { oseq, mask, fields, madeAt, ages })
   if (!forwards(objects)) replica.ages = null
 }
 
@@ -326,13 +321,13 @@ type Newer = Pick<Replica, 'oseq' | 'fields' | 'madeAt' | 'ages'> & { mask: numb
 
 // Takes the fields of a newer state, and marks those that changed. @param came  it was hidden
 function advance(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   { oseq, mask, fields: from, madeAt, ages }: Newer,
   before: PeerId = replica.owner,
   came = false,
 ): void {
-  const { objects, types, out } = context
+  const { objects, types, out } = ctx
   const { key, fields, changedAt } = replica
   const { schema, kept } = types[replica.type]!
   for (let i = 0; i < schema.columns.length; i++) {
@@ -348,20 +343,15 @@ function advance(
   replica.written = null
   if (kept) objects.kept.hasChanges = true
   markChanged(objects, replica)
-  setMadeAt(context, replica, madeAt, ages)
-  updateInterest(context, replica, before)
+  setMadeAt(ctx, replica, madeAt, ages)
+  updateInterest(ctx, replica, before)
   if (came) out.emit({ kind: 'object-came', key })
   else out.emit({ kind: 'object-changed', key, mask, ages: allAges(objects, replica) })
 }
 
 // Records when a state was made: now, if the owner's clock runs too far ahead.
-function setMadeAt(
-  context: Context,
-  replica: Replica,
-  sampledAt: Millis,
-  ages: Replica['ages'],
-): void {
-  const { objects, types, now } = context
+function setMadeAt(ctx: Context, replica: Replica, sampledAt: Millis, ages: Replica['ages']): void {
+  const { objects, types, now } = ctx
   if (!types[replica.type]!.timed) return
   const time = now + objects.offset
   const isAhead = sampledAt > time + AHEAD_MAX_MS

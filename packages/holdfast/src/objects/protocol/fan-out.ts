@@ -74,8 +74,8 @@ export function sendsTo(objects: Objects, replica: Replica, peer: PeerId): boole
 }
 
 /** An object has a new version: owes it to every peer to which we send the object. */
-export function announce(context: Context, replica: Replica): void {
-  const { objects } = context
+export function announce(ctx: Context, replica: Replica): void {
+  const { objects } = ctx
   const { index } = replica
   replica.serial = objects.nextSerial++
   objects.serials[index] = replica.serial
@@ -85,35 +85,35 @@ export function announce(context: Context, replica: Replica): void {
       subscriber.sent[index] = 0
       subscriber.queued[index] = 0
     }
-    owe(context, subscriber, replica)
+    owe(ctx, subscriber, replica)
   }
 }
 
-export function oweAll(context: Context, subscriber: Subscriber): void {
-  const { replicas, rules } = context.objects
+export function oweAll(ctx: Context, subscriber: Subscriber): void {
+  const { replicas, rules } = ctx.objects
   for (const replica of replicas.values()) {
     if (replica.dead && !rules.tombstone('send')) continue
-    owe(context, subscriber, replica)
+    owe(ctx, subscriber, replica)
   }
 }
 
 /** Owes a peer the object's version, or a HIDE, if we send it the object. */
-export function owe(context: Context, subscriber: Subscriber, replica: Replica): void {
-  const { objects } = context
+export function owe(ctx: Context, subscriber: Subscriber, replica: Replica): void {
+  const { objects } = ctx
   const { index } = replica
-  if (!maySend(context, subscriber, replica)) {
+  if (!maySend(ctx, subscriber, replica)) {
     // Keeps no state for a peer to which we do not send the object.
     if (index < subscriber.barrier.length) subscriber.barrier[index] = BARRIER.none
     return
   }
   ensureCapacity(subscriber, index)
   const gate = subscriber.barrier[index]!
-  const hides = !replica.dead && !mayKnow(context, subscriber, replica)
+  const hides = !replica.dead && !mayKnow(ctx, subscriber, replica)
   // In a mesh the peer may know the object from an earlier owner.
-  const heard = gate !== BARRIER.none || (objects.mesh && replica.version.count > 0)
+  const wasSent = gate !== BARRIER.none || (objects.mesh && replica.version.count > 0)
   // A peer that sent us an older version ignored our HIDE, because it owned the object then.
   const isOutdated = subscriber.outdated.has(index)
-  if (hides && !isOutdated && (!heard || gate === BARRIER.hidden)) return
+  if (hides && !isOutdated && (!wasSent || gate === BARRIER.hidden)) return
   subscriber.outdated.delete(index)
   const listed = gate === BARRIER.owed || gate === BARRIER.hiding
   subscriber.barrier[index] = hides ? BARRIER.hiding : BARRIER.owed
@@ -139,24 +139,24 @@ function mayKnow(
 }
 
 /** How many objects of other members a peer may know, by our state. */
-export function countVisible(context: Context, subscriber: Subscriber): number {
-  const others = [...context.objects.replicas.values()].filter((replica) => {
+export function countVisible(ctx: Context, subscriber: Subscriber): number {
+  const others = [...ctx.objects.replicas.values()].filter((replica) => {
     return !replica.dead && replica.owner !== subscriber.peer
   })
-  return others.filter((replica) => mayKnow(context, subscriber, replica)).length
+  return others.filter((replica) => mayKnow(ctx, subscriber, replica)).length
 }
 
 /** Sends owed entries, at most BATCHES_MAX messages in flight per peer, and then a due RESYNC. */
-export function flush(context: Context): void {
-  const { objects, out } = context
-  enqueueChanged(objects, context.now)
+export function flush(ctx: Context): void {
+  const { objects, out } = ctx
+  enqueueChanged(objects, ctx.now)
   for (const peer of objects.owing) {
     const subscriber = objects.subscribers.get(peer)
-    while (subscriber && mayTakeMore(subscriber) && sendBatch(context, subscriber));
+    while (subscriber && mayTakeMore(subscriber) && sendBatch(ctx, subscriber));
   }
   // Requests follow the owed entries, so the primary decides with everything that we knew.
   for (const { to, bytes } of objects.outbox.splice(0)) out.send(to, bytes)
-  for (const peer of objects.owing) sendResync(context, peer)
+  for (const peer of objects.owing) sendResync(ctx, peer)
 }
 
 function mayTakeMore({ linked, owed, awaited }: Subscriber): boolean {
@@ -176,7 +176,7 @@ function sendResync({ objects, out }: Context, peer: PeerId): void {
 
 function sendBatch({ objects, types, out }: Context, subscriber: Subscriber): boolean {
   const { peer } = subscriber
-  const tell = begin(KIND.tell)
+  const states = begin(KIND.tell)
   const hidden = begin(KIND.hide)
   const entries: number[] = []
   let taken = 0
@@ -184,8 +184,8 @@ function sendBatch({ objects, types, out }: Context, subscriber: Subscriber): bo
     const replica = at(objects, index)
     if (replica && subscriber.barrier[index] === BARRIER.owed) {
       const room = types[replica.type]!.schema.bytesMax + ENTRY_OVERHEAD
-      if (entries.length > 0 && tell.length + room > BATCH_BYTES) break
-      writeEntry(tell, types, replica)
+      if (entries.length > 0 && states.length + room > BATCH_BYTES) break
+      writeEntry(states, types, replica)
       subscriber.barrier[index] = BARRIER.sent
       entries.push(index, replica.serial, replica.oseq)
     } else if (replica && subscriber.barrier[index] === BARRIER.hiding) {
@@ -199,7 +199,7 @@ function sendBatch({ objects, types, out }: Context, subscriber: Subscriber): bo
   subscriber.owed.splice(0, taken)
   if (hidden.length > 1 && out.send(peer, finish(hidden)) === 0) subscriber.linked = false
   if (entries.length === 0 || !subscriber.linked) return subscriber.linked
-  const message = out.send(peer, finish(tell))
+  const message = out.send(peer, finish(states))
   if (message > 0) subscriber.awaited.push({ message, entries })
   else subscriber.linked = false
   return subscriber.linked

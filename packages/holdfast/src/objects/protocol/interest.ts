@@ -42,26 +42,25 @@ type Near = Extract<VisibilityRule, { kind: 'near' }>
 
 /** Updates who sees an object that came, moved, went, or had the owner `before`. */
 export function updateInterest(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   before: PeerId = replica.owner,
 ): void {
-  const { objects, types } = context
+  const { objects, types } = ctx
   const { visibility: rule, eyes } = types[replica.type]!
   if ((!rule && eyes < 0) || (!objects.mesh && !leads(objects))) return
   const { cell: left } = replica
-  const stays =
-    rule?.kind === 'near' && !updateCell(context, replica, rule) && before === replica.owner
+  const stays = rule?.kind === 'near' && !updateCell(ctx, replica, rule) && before === replica.owner
   if (rule && !stays && decidesInterest(objects, replica)) {
     const isKnown = left >= 0 && replica.cell >= 0
     const crosses = rule.kind === 'near' && isKnown && before === replica.owner
-    if (crosses) crossCells(context, replica, left)
-    else judgeAll(context, replica, rule, before)
+    if (crosses) crossCells(ctx, replica, left)
+    else judgeAll(ctx, replica, rule, before)
   }
   if (rule && before !== replica.owner) objects.transferred.add(replica.key)
   if (eyes < 0) return
-  if (before !== replica.owner) updateEyes(context, replica, before, false)
-  updateEyes(context, replica, replica.owner, !replica.dead)
+  if (before !== replica.owner) updateEyes(ctx, replica, before, false)
+  updateEyes(ctx, replica, replica.owner, !replica.dead)
 }
 
 // Whether we decide who sees the object: in a mesh its owner decides, in a star the primary.
@@ -69,11 +68,11 @@ function decidesInterest({ mesh, me }: Objects, replica: Replica): boolean {
   return !mesh || replica.owner === me
 }
 
-function updateEyes(context: Context, { index }: Replica, peer: PeerId, sees: boolean): void {
-  const { eyes } = context.objects
+function updateEyes(ctx: Context, { index }: Replica, peer: PeerId, sees: boolean): void {
+  const { eyes } = ctx.objects
   if (sees) put(eyes, peer, index)
   else drop(eyes, peer, index)
-  updateView(context, peer)
+  updateView(ctx, peer)
 }
 
 // Puts the object into its cell. @returns whether the cell changed
@@ -133,24 +132,24 @@ function gridOf(rule: Near, types: Types): Grid {
 }
 
 // The object changed cells: only members that see exactly one of the two are affected.
-function crossCells(context: Context, replica: Replica, left: number): void {
-  const { objects } = context
+function crossCells(ctx: Context, replica: Replica, left: number): void {
+  const { objects } = ctx
   const viewers = objects.viewers.get(replica.type)
   const [before, after] = [viewers?.get(left), viewers?.get(replica.cell)]
   for (const peer of before ?? []) {
     const subscriber = after?.has(peer) ? undefined : objects.subscribers.get(peer)
-    if (subscriber) setSeen(context, subscriber, replica, peer === replica.owner)
+    if (subscriber) setSeen(ctx, subscriber, replica, peer === replica.owner)
   }
   for (const peer of after ?? []) {
     const subscriber = before?.has(peer) ? undefined : objects.subscribers.get(peer)
-    if (subscriber) setSeen(context, subscriber, replica, true)
+    if (subscriber) setSeen(ctx, subscriber, replica, true)
   }
 }
 
-function judgeAll(context: Context, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
+function judgeAll(ctx: Context, replica: Replica, rule: VisibilityRule, before?: PeerId): void {
   const sees = seesOf(rule, replica)
-  for (const subscriber of context.objects.subscribers.values())
-    judge(context, subscriber, replica, sees, before)
+  for (const subscriber of ctx.objects.subscribers.values())
+    judge(ctx, subscriber, replica, sees, before)
 }
 
 // The viewers of a state by the game's rule; null for a rule by place.
@@ -160,15 +159,15 @@ function seesOf(rule: VisibilityRule, { fields }: Replica): Sees | null {
 
 // Updates whether a peer sees the object. @param sees  as returned by `seesOf`
 function judge(
-  context: Context,
+  ctx: Context,
   subscriber: Subscriber,
   replica: Replica,
   sees: Sees | null,
   before: PeerId = replica.owner,
 ): void {
   // A former owner must first learn of the new owner; the object is hidden from it later.
-  const isSeen = before === subscriber.peer || maySee(context, subscriber, replica, sees)
-  setSeen(context, subscriber, replica, isSeen)
+  const isSeen = before === subscriber.peer || maySee(ctx, subscriber, replica, sees)
+  setSeen(ctx, subscriber, replica, isSeen)
 }
 
 function maySee(
@@ -188,35 +187,34 @@ function maySee(
  * We no longer own the object. In a mesh our version may have reached others after the new owner's
  * HIDE, so we send a HIDE too: to peers that may not see the object, or to all if `unseen`.
  */
-export function forwardHide(context: Context, replica: Replica, unseen = false): void {
-  const { objects, types } = context
+export function forwardHide(ctx: Context, replica: Replica, unseen = false): void {
+  const { objects, types } = ctx
   const { visibility: rule } = types[replica.type]!
   if (!objects.mesh || !rule) return
   const sees = unseen ? null : seesOf(rule, replica)
   for (const [peer, subscriber] of objects.subscribers) {
     const gate = subscriber.barrier[replica.index] ?? BARRIER.none
     if (gate === BARRIER.none || gate === BARRIER.hidden || !subscriber.linked) continue
-    if (peer === objects.primary || (!unseen && maySee(context, subscriber, replica, sees)))
-      continue
+    if (peer === objects.primary || (!unseen && maySee(ctx, subscriber, replica, sees))) continue
     objects.outbox.push({ to: peer, bytes: plain(KIND.hide, ...nameOf(replica)) })
   }
 }
 
-function setSeen(context: Context, subscriber: Subscriber, replica: Replica, sees: boolean): void {
+function setSeen(ctx: Context, subscriber: Subscriber, replica: Replica, sees: boolean): void {
   const { index } = replica
   const known = index < subscriber.seen.length && subscriber.seen[index] === 1
   if (known === sees) return
   ensureCapacity(subscriber, index)
   subscriber.seen[index] = sees ? 1 : 0
-  if (!replica.dead) owe(context, subscriber, replica)
+  if (!replica.dead) owe(ctx, subscriber, replica)
 }
 
 /** Updates the cells that a member sees after its eyes moved, came or went. */
-function updateView(context: Context, peer: PeerId): void {
-  const { objects, types } = context
+function updateView(ctx: Context, peer: PeerId): void {
+  const { objects, types } = ctx
   const subscriber = objects.subscribers.get(peer)
   if (!subscriber) return
-  const eyes = eyesOf(context, peer)
+  const eyes = eyesOf(ctx, peer)
   for (const [type, { visibility: rule }] of types.entries()) {
     if (rule?.kind !== 'near') continue
     const cells = eyes.map((eye) => cellOf(rule, types, eye, types[eye.type]!.eyes))
@@ -225,7 +223,7 @@ function updateView(context: Context, peer: PeerId): void {
     subscriber.eyes.set(type, cells)
     const next =
       cells.length === 0 ? null : around(cells, gridOf(rule, types).row, subscriber.cells.get(type))
-    setView(context, subscriber, type, next)
+    setView(ctx, subscriber, type, next)
   }
 }
 
@@ -236,12 +234,12 @@ function eyesOf({ objects }: Context, peer: PeerId): Replica[] {
 
 // Makes `next` the cells that a peer sees; null: all.
 function setView(
-  context: Context,
+  ctx: Context,
   subscriber: Subscriber,
   type: number,
   next: Set<number> | null,
 ): void {
-  const { objects } = context
+  const { objects } = ctx
   const before = subscriber.cells.get(type)
   updateViewers(objects, subscriber.peer, type, before, next)
   if (next) subscriber.cells.set(type, next)
@@ -256,7 +254,7 @@ function setView(
   for (const cell of touched) {
     for (const index of grid.get(cell) ?? []) {
       const replica = at(objects, index)
-      if (replica && decidesInterest(objects, replica)) judge(context, subscriber, replica, null)
+      if (replica && decidesInterest(objects, replica)) judge(ctx, subscriber, replica, null)
     }
   }
 }
@@ -313,43 +311,43 @@ function edge(cells: number): number {
 }
 
 /** Decides which objects a new peer sees. */
-export function beginToSee(context: Context, subscriber: Subscriber): void {
-  const { objects, types } = context
+export function beginToSee(ctx: Context, subscriber: Subscriber): void {
+  const { objects, types } = ctx
   removeViewer(objects, subscriber.peer)
   subscriber.eyes.clear()
   subscriber.cells.clear()
-  updateView(context, subscriber.peer)
+  updateView(ctx, subscriber.peer)
   for (const replica of objects.replicas.values()) {
     const { visibility: rule } = types[replica.type]!
-    if (rule) judge(context, subscriber, replica, seesOf(rule, replica))
+    if (rule) judge(ctx, subscriber, replica, seesOf(rule, replica))
   }
 }
 
 /** Builds cells and eyes when we become the primary of a star; other members keep none. */
-export function beginToShow(context: Context): void {
-  const { objects, types } = context
+export function beginToShow(ctx: Context): void {
+  const { objects, types } = ctx
   objects.eyes.clear()
   for (const replica of objects.replicas.values()) {
     const { visibility: rule, eyes } = types[replica.type]!
-    if (rule?.kind === 'near') updateCell(context, replica, rule)
+    if (rule?.kind === 'near') updateCell(ctx, replica, rule)
     if (eyes < 0 || replica.dead || replica.hidden) continue
     put(objects.eyes, replica.owner, replica.index)
   }
-  for (const subscriber of objects.subscribers.values()) beginToSee(context, subscriber)
+  for (const subscriber of objects.subscribers.values()) beginToSee(ctx, subscriber)
 }
 
 /**
  * Evaluates the game's rules again, because they may depend on state that we do not observe. Also
  * hides objects outside their interest from former owners, which know of the new owner by now.
  */
-export function recheckRules(context: Context): void {
-  const { objects, types } = context
+export function recheckRules(ctx: Context): void {
+  const { objects, types } = ctx
   if (!objects.mesh && !leads(objects)) return
   const transferred = new Set(objects.transferred)
   objects.transferred.clear()
   for (const replica of objects.replicas.values()) {
     const rule = types[replica.type]!.visibility
     if (!rule || replica.dead || (rule.kind === 'near' && !transferred.has(replica.key))) continue
-    if (decidesInterest(objects, replica)) judgeAll(context, replica, rule)
+    if (decidesInterest(objects, replica)) judgeAll(ctx, replica, rule)
   }
 }

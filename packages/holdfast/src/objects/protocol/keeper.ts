@@ -131,8 +131,8 @@ function find(objects: Objects, types: Types, all: readonly Uint8Array[]): void 
 }
 
 /** We lead the room that we opened: we own its objects, and give present players theirs. */
-function restore(context: Context): void {
-  const { objects } = context
+function restore(ctx: Context): void {
+  const { objects } = ctx
   const { found } = objects.kept
   if (found.length === 0 || !leads(objects)) return
   objects.kept.found = []
@@ -141,11 +141,11 @@ function restore(context: Context): void {
     if (objects.replicas.has(key)) continue
     const version = after(entry.version, objects.epoch)
     const replica = place(objects, creator, count, type)
-    install(context, replica, { ...entry, version, owner: objects.me })
+    install(ctx, replica, { ...entry, version, owner: objects.me })
     // A member with our number may have made objects of the saved room, in another session.
     if (creator === objects.me) objects.nextCount = Math.max(objects.nextCount, count + 1)
   }
-  giveBack(context)
+  giveBack(ctx)
 }
 
 /** Converts objects stored by another build. @returns the new bytes, or why it cannot */

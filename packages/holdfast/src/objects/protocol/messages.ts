@@ -30,7 +30,7 @@ import {
   writeVarint,
 } from '../../wire/bytes.ts'
 import { INC_MAX, type Millis } from '../../machine.ts'
-import { allFields, readFields, writeFields } from '../../wire/fields/schema.ts'
+import { readFields, writeFields } from '../../wire/fields/schema.ts'
 import {
   type Version,
   type PendingRequest,
@@ -191,7 +191,7 @@ export function writeEntry(writer: ByteWriter, types: Types, replica: SharedStat
   writeVarint(writer, replica.oseq)
   if (replica.dead) return
   writeVarint(writer, replica.former)
-  writeFields(writer, schema, replica.fields, allFields(schema))
+  writeFields(writer, schema, replica.fields, schema.all)
   if (timed) writeStamp(writer, replica.madeAt)
 }
 
@@ -217,7 +217,7 @@ export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   }
   if (entry.dead || !rules || reader.failed) return entry
   entry.former = readVarint(reader)
-  if (readFields(reader, rules.schema, entry.fields) !== allFields(rules.schema)) fail(reader)
+  if (readFields(reader, rules.schema, entry.fields) !== rules.schema.all) fail(reader)
   if (rules.timed) entry.madeAt = readStamp(reader)
   return entry
 }

@@ -1,10 +1,10 @@
 /**
- * Objects, each with one owner at a time (B1, B5, B25): the operations of the application.
+ * Objects, each with one owner at a time (B1, B5, B25): operations, rules, and the part of a member.
  *
  * The newest state wins, and nobody waits. The owner creates, changes and destroys an object, and
- * may give it away; any member may ask for it; the primary decides (requests.ts). States are sent by
- * fan-out (fan-out.ts) and updates (updates.ts), and accepted by four rules (accept.ts,
- * requests.ts). docs/protocols/objects.md shows why replicas converge.
+ * may give it away; any member may ask for it, and the primary decides. Entries (fan-out.ts) and
+ * updates (updates.ts) carry states; four rules accept them (accept.ts, requests.ts).
+ * docs/protocols/objects.md shows why replicas converge.
  */
 
 import { assert, type Millis, rulesOf, type PeerId } from '../../machine.ts'
@@ -112,15 +112,15 @@ const MEASURED_OFTEN = 20
 
 /** Creates one of our objects. @param madeAt  session time, or NaN */
 export function spawn(
-  context: Context,
+  ctx: Context,
   type: number,
   fields: Quantised,
   madeAt: Millis = NaN,
 ): Replica {
-  const { objects } = context
+  const { objects } = ctx
   const replica = place(objects, objects.me, objects.nextCount++, type)
   const { me: owner } = objects
-  install(context, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
+  install(ctx, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
   return replica
 }
 
@@ -169,10 +169,10 @@ function measure(objects: Objects, replica: Replica): void {
 }
 
 /** Destroys one of our objects (B19). */
-export function destroy(context: Context, replica: Replica): void {
-  const { objects } = context
+export function destroy(ctx: Context, replica: Replica): void {
+  const { objects } = ctx
   assert(isMine(objects, replica), 'who destroys an object owns it')
-  markDestroyed(context, replica, replica.version, objects.me)
+  markDestroyed(ctx, replica, replica.version, objects.me)
 }
 
 export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
@@ -213,34 +213,34 @@ export const TOMBSTONE_MS: Millis = 60_000
  * @param keeper  persists objects beyond the members of a room; null if no type is kept
  */
 export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Objects> {
-  const context = (objects: Objects, now: Millis, out: PartOut): Context => {
+  const ctx = (objects: Objects, now: Millis, out: PartOut): Context => {
     return { objects, types, now, out: out as PartOut<ObjectEvent> }
   }
   const part: Part<Objects> = {
     channel: OBJECTS_CHANNEL,
-    receive: (state, now, from, bytes, out) => receive(context(state, now, out), from, bytes),
+    receive: (state, now, from, bytes, out) => receive(ctx(state, now, out), from, bytes),
     // A watching member must be able to follow the primary.
     acceptsFromWatcher: (bytes) => bytes[0] === KIND.follow,
-    read: (state, now, from, bytes, out) => receiveFrame(context(state, now, out), from, bytes),
+    read: (state, now, from, bytes, out) => receiveFrame(ctx(state, now, out), from, bytes),
     write: (state, now, to, seq, writer, budget) => {
       return write(state, types, now, to, seq, writer, budget)
     },
     waits,
     dirty: drain,
     flush: (state, now, out) => {
-      const done = context(state, now, out)
+      const done = ctx(state, now, out)
       sendUnsent(done)
       sendAnswers(done)
       decideAll(done)
       flush(done)
     },
-    wake: (state, now, out) => wake(context(state, now, out)),
+    wake: (state, now, out) => wake(ctx(state, now, out)),
     deadline,
     clock: (state, offset) => void (state.offset = offset),
-    reset: (state, out) => reset(context(state, 0, out)),
+    reset: (state, out) => reset(ctx(state, 0, out)),
     view: (state, now, view, out) => {
-      receiveView(context(state, now, out), view)
-      keeper?.bringBack(context(state, now, out))
+      receiveView(ctx(state, now, out), view)
+      keeper?.bringBack(ctx(state, now, out))
     },
     linked: (state, now, peer) => linked(state, types, now, peer),
     acked,
@@ -265,109 +265,108 @@ function deadline(state: Objects): Millis {
 }
 
 // Input is hostile: malformed and unauthorized messages are counted.
-function receive(context: Context, from: PeerId, bytes: Uint8Array): void {
-  const { objects } = context
+function receive(ctx: Context, from: PeerId, bytes: Uint8Array): void {
+  const { objects } = ctx
   if (!objects.rules.accepts(objects, from)) return
   const reader = createReader(bytes)
   const kind = readU8(reader)
-  if (kind === KIND.tell || kind === KIND.unowned) receiveEntries(context, from, kind, reader)
-  else if (kind === KIND.hide) receiveHides(context, from, reader)
-  else receiveOne(context, from, kind, reader)
+  if (kind === KIND.tell || kind === KIND.unowned) receiveEntries(ctx, from, kind, reader)
+  else if (kind === KIND.hide) receiveHides(ctx, from, reader)
+  else receiveOne(ctx, from, kind, reader)
   if (!isDone(reader)) objects.counters.malformed++
 }
 
 // Messages that are one number.
-const NUMBERS: Readonly<Record<number, (context: Context, from: PeerId, number: number) => void>> =
-  {
-    [KIND.follow]: receiveFollow,
-    [KIND.resync]: receiveResync,
-    [KIND.total]: receiveTotal,
-  }
+const NUMBERS: Readonly<Record<number, (ctx: Context, from: PeerId, number: number) => void>> = {
+  [KIND.follow]: receiveFollow,
+  [KIND.resync]: receiveResync,
+  [KIND.total]: receiveTotal,
+}
 
 // A message that is not a list of entries counts only as a whole.
-function receiveOne(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
-  const { objects, types, now } = context
+function receiveOne(ctx: Context, from: PeerId, kind: number, reader: ByteReader): void {
+  const { objects, types, now } = ctx
   const { primary, counters } = objects
   const inNumbers = NUMBERS[kind]
   if (inNumbers) {
     const number = readVarint(reader)
-    if (isDone(reader)) inNumbers(context, from, number)
+    if (isDone(reader)) inNumbers(ctx, from, number)
   } else if (kind === KIND.refuse) {
     const number = readVarint(reader)
     const why = REFUSALS[readVarint(reader)] ?? fail(reader)
     const by = readVarint(reader)
-    if (isDone(reader) && why !== 0 && from === primary) conclude(context, number, why, by)
+    if (isDone(reader) && why !== 0 && from === primary) conclude(ctx, number, why, by)
   } else if (kind === KIND.grant) {
     const version = readVersion(reader)
     const base = readEntry(reader, types)
     if (!isDone(reader)) return
-    receiveGrant(context, from, version, base)
-    settleKey(context, base.key)
+    receiveGrant(ctx, from, version, base)
+    settleKey(ctx, base.key)
   } else if (kind === KIND.request) {
     const asked = readRequest(reader, types)
     if (!isDone(reader)) return
-    if (leads(objects)) receiveRequest(context, { ...asked, from, at: now })
+    if (leads(objects)) receiveRequest(ctx, { ...asked, from, at: now })
     else counters.ignored++
   } else if (kind === KIND.full) {
     const { key, version } = readName(reader)
     const why = readLack(reader)
     if (!isDone(reader)) return
-    receiveFull(context, from, key, version, why)
-    settleKey(context, key)
+    receiveFull(ctx, from, key, version, why)
+    settleKey(ctx, key)
   } else if (kind === KIND.ask || kind === KIND.decline) {
     const { key } = readName(reader)
     const asker = { by: readVarint(reader), request: readVarint(reader) }
     if (!isDone(reader)) return
-    if (kind === KIND.decline && leads(objects)) receiveDecline(context, from, key, asker)
-    else if (kind === KIND.ask && from === primary) receiveAsk(context, key, asker)
+    if (kind === KIND.decline && leads(objects)) receiveDecline(ctx, from, key, asker)
+    else if (kind === KIND.ask && from === primary) receiveAsk(ctx, key, asker)
     else counters.ignored++
   } else fail(reader)
 }
 
 // Entries count up to the first malformed one.
-function receiveEntries(context: Context, from: PeerId, kind: number, reader: ByteReader): void {
-  const { objects, types } = context
+function receiveEntries(ctx: Context, from: PeerId, kind: number, reader: ByteReader): void {
+  const { objects, types } = ctx
   while (!reader.failed && reader.at < reader.end) {
     const entry = readEntry(reader, types)
     if (reader.failed) return
-    if (kind === KIND.tell) receiveEntry(context, from, entry)
-    else if (leads(objects)) receiveUnowned(context, from, entry)
+    if (kind === KIND.tell) receiveEntry(ctx, from, entry)
+    else if (leads(objects)) receiveUnowned(ctx, from, entry)
     else objects.counters.ignored++
-    settleKey(context, entry.key)
+    settleKey(ctx, entry.key)
   }
 }
 
 // After a change of an object: settles our requests, and lets the primary decide waiting ones.
-function settleKey(context: Context, key: number): void {
-  const { replicas, requests, pending } = context.objects
+function settleKey(ctx: Context, key: number): void {
+  const { replicas, requests, pending } = ctx.objects
   const replica = replicas.get(key)
-  if (replica && requests.size > 0) settle(context, replica)
-  if (pending.length > 0) context.objects.pendingAt = context.now
+  if (replica && requests.size > 0) settle(ctx, replica)
+  if (pending.length > 0) ctx.objects.pendingAt = ctx.now
 }
 
 // HIDE: we may no longer see these objects. Their state stays here, hidden.
-function receiveHides(context: Context, from: PeerId, reader: ByteReader): void {
-  const { objects } = context
+function receiveHides(ctx: Context, from: PeerId, reader: ByteReader): void {
+  const { objects } = ctx
   while (!reader.failed && reader.at < reader.end) {
     const { key, version } = readName(reader)
     if (reader.failed) return
     const replica = objects.replicas.get(key)
-    if (!replica || replica.dead || !receiveHide(context, from, replica, version)) {
+    if (!replica || replica.dead || !receiveHide(ctx, from, replica, version)) {
       objects.counters.ignored++
     }
   }
 }
 
 // Returns whether the HIDE counts.
-function receiveHide(context: Context, from: PeerId, replica: Replica, version: Version): boolean {
-  const { objects, out } = context
+function receiveHide(ctx: Context, from: PeerId, replica: Replica, version: Version): boolean {
+  const { objects, out } = ctx
   const order = compare(version, replica.version)
   // In a mesh the sender may be an owner that we do not know yet. But of our version only the owner
   // decides who may see it: a former owner's HIDE may be late.
   const speaks = objects.mesh ? from === replica.owner || order > 0 : from === objects.primary
   const mine = replica.owner === objects.me
   // The sender may still consider the object its own.
-  if (mine && order < 0 && objects.mesh) correct(context, from, replica)
+  if (mine && order < 0 && objects.mesh) correct(ctx, from, replica)
   if (!speaks || (mine && order <= 0)) return false
   if (replica.hidden && (order <= 0 || !objects.mesh)) return false
   // The object was ours, or a late grant of an older version may still come. We have no state of
@@ -377,36 +376,36 @@ function receiveHide(context: Context, from: PeerId, replica: Replica, version: 
   }
   if (replica.hidden) return true
   // Forwards the HIDE first: `announce` clears the record of the peers that we sent the object.
-  if (mine) forwardHide(context, replica, true)
-  if (mine) announce(context, replica)
+  if (mine) forwardHide(ctx, replica, true)
+  if (mine) announce(ctx, replica)
   replica.hidden = true
-  settleKey(context, replica.key)
+  settleKey(ctx, replica.key)
   out.emit({ kind: 'object-went', key: replica.key })
   return true
 }
 
-function wake(context: Context): void {
-  const { objects, now } = context
+function wake(ctx: Context): void {
+  const { objects, now } = ctx
   if (now >= objects.balanceAt) {
     objects.balanceAt = now + BALANCE_MS
-    balance(context)
+    balance(ctx)
   }
   if (now >= objects.settleAt) {
     objects.settleAt = Infinity
-    if (leads(objects)) adoptUnclaimed(context)
-    else reportHidden(context)
-    context.out.emit({ kind: 'objects-settled' })
+    if (leads(objects)) adoptUnclaimed(ctx)
+    else reportHidden(ctx)
+    ctx.out.emit({ kind: 'objects-settled' })
   }
   if (now < objects.sweepAt) return
   objects.sweepAt = now + SWEEP_MS
-  recheckRules(context)
-  endRequests(context)
-  forgetAsks(context)
+  recheckRules(ctx)
+  endRequests(ctx)
+  forgetAsks(ctx)
   if (leads(objects)) {
-    giveBack(context)
-    objects.sweepAt = Math.min(objects.sweepAt, endGrace(context))
-    endGrants(context)
-    endAsks(context)
+    giveBack(ctx)
+    objects.sweepAt = Math.min(objects.sweepAt, endGrace(ctx))
+    endGrants(ctx)
+    endAsks(ctx)
   }
   for (const replica of [...objects.replicas.values()]) {
     if (!replica.dead || now - replica.since < TOMBSTONE_MS) continue

@@ -40,18 +40,18 @@ export const REQUEST_MS: Millis = 30_000
 
 /** Asks for an object, or gives it. @param answers  see Request @returns the request's number */
 export function request(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   what: RequestKind,
   to: PeerId,
   answers = 0,
 ): number {
-  const { objects, now } = context
+  const { objects, now } = ctx
   const number = objects.nextRequest++
   const { key, version: from } = replica
   objects.requests.set(number, { key, what, to, from, answers, at: now })
   if (what !== 'take') replica.giving = true
-  send(context, number, objects.requests.get(number)!)
+  send(ctx, number, objects.requests.get(number)!)
   return number
 }
 
@@ -71,25 +71,25 @@ function send({ objects, types, now }: Context, number: number, asked: Request):
 }
 
 /** After a new primary or a new link to it: resends unsettled requests. */
-export function resendRequests(context: Context): void {
-  for (const [number, asked] of context.objects.requests) send(context, number, asked)
+export function resendRequests(ctx: Context): void {
+  for (const [number, asked] of ctx.objects.requests) send(ctx, number, asked)
 }
 
 /** An object has a new version or is destroyed: settles our requests about it. */
-export function settle(context: Context, replica: Replica): void {
-  const { objects } = context
+export function settle(ctx: Context, replica: Replica): void {
+  const { objects } = ctx
   const { dead, owner } = replica
   for (const [number, { key, from, to }] of [...objects.requests]) {
     if (key !== replica.key) continue
     if (!dead && compare(replica.version, from) <= 0) continue
     const answer = dead ? 'gone' : owner === to ? 'granted' : 'late'
-    conclude(context, number, answer, owner)
+    conclude(ctx, number, answer, owner)
   }
 }
 
 /** Ends one of our requests. @param by  the member that the answer names; 0 for none */
-export function conclude(context: Context, number: number, answer: Answer, by: PeerId): void {
-  const { objects, out } = context
+export function conclude(ctx: Context, number: number, answer: Answer, by: PeerId): void {
+  const { objects, out } = ctx
   const asked = objects.requests.get(number)
   if (!asked) return
   objects.requests.delete(number)
@@ -102,21 +102,21 @@ export function conclude(context: Context, number: number, answer: Answer, by: P
   if (asked.what !== 'yes') out.emit({ kind: 'object-answer', request: number, answer, by })
 }
 
-export function endRequests(context: Context): void {
-  const { objects, now } = context
+export function endRequests(ctx: Context): void {
+  const { objects, now } = ctx
   for (const [number, { at }] of [...objects.requests]) {
-    if (now - at >= REQUEST_MS) conclude(context, number, 'no-answer', 0)
+    if (now - at >= REQUEST_MS) conclude(ctx, number, 'no-answer', 0)
   }
 }
 
 /** The primary grants us an object (A4). */
 export function receiveGrant(
-  context: Context,
+  ctx: Context,
   from: PeerId,
   version: Version,
   base: ObjectEntry,
 ): void {
-  const { objects } = context
+  const { objects } = ctx
   const known = objects.replicas.get(base.key)
   const other = known !== undefined && known.type !== base.type
   if (other || from !== objects.primary || leads(objects) || base.dead) {
@@ -137,7 +137,7 @@ export function receiveGrant(
   const order =
     known && !known.dead ? compare(known.version, base.version) || known.oseq - base.oseq : -1
   const fresher = order >= 0 && known ? { ...known, madeAt: known.madeAt } : base
-  install(context, replica, { ...fresher, version, owner: objects.me, former: 0 })
+  install(ctx, replica, { ...fresher, version, owner: objects.me, former: 0 })
 }
 
 // The primary decides requests in order of arrival (B29, B30): it grants, refuses, or asks the
@@ -156,42 +156,42 @@ export function openGrant({ objects, now }: Context, key: number): Grant | null 
 
 /** Refuses a request. @param by  the member that has the object, or was first; 0 for none */
 export function refuse(
-  context: Context,
+  ctx: Context,
   { from, number }: Pick<PendingRequest, 'from' | 'number'>,
   why: Refusal,
   by: PeerId = 0,
 ): void {
-  const { objects } = context
-  if (from === objects.me) return conclude(context, number, why, by)
-  if (why !== 'overloaded') context.out.charge?.(from, 'refusal')
+  const { objects } = ctx
+  if (from === objects.me) return conclude(ctx, number, why, by)
+  if (why !== 'overloaded') ctx.out.charge?.(from, 'refusal')
   const bytes = plain(KIND.refuse, number, REFUSALS.indexOf(why), by)
   objects.outbox.push({ to: from, bytes })
 }
 
 /** As primary: makes a member the owner from the next version on. */
 export function give(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   to: PeerId,
   giver: Grant['giver'] = null,
 ): void {
-  const { objects } = context
-  objects.rules.grant(context, replica, nextVersion(objects, replica), to, giver)
+  const { objects } = ctx
+  objects.rules.grant(ctx, replica, nextVersion(objects, replica), to, giver)
 }
 
 /** As primary: makes a member the owner in that version, and sends it the GRANT. */
 export function grant(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   version: Version,
   to: PeerId,
   giver: Grant['giver'],
 ): void {
-  const { objects, now } = context
-  if (to === objects.me) return takeOwnership(context, replica, version, 0)
+  const { objects, now } = ctx
+  if (to === objects.me) return takeOwnership(ctx, replica, version, 0)
   const grants = objects.grants.get(replica.key) ?? []
   objects.grants.set(replica.key, [...grants, { version, to, at: now, giver }])
-  sendGrant(context, replica, version, to)
+  sendGrant(ctx, replica, version, to)
 }
 
 function sendGrant(
@@ -214,37 +214,37 @@ export function nextVersion(objects: Objects, replica: Replica): Version {
 
 /** Makes us the owner in that version. @param former  the player it waits for; 0 for none */
 export function takeOwnership(
-  context: Context,
+  ctx: Context,
   replica: Replica,
   version: Version,
   former: number,
 ): void {
-  const { objects } = context
+  const { objects } = ctx
   objects.grants.delete(replica.key)
-  install(context, replica, { ...replica, version, owner: objects.me, former })
+  install(ctx, replica, { ...replica, version, owner: objects.me, former })
   // This also answers our own request for the object.
-  if (objects.requests.size > 0) settle(context, replica)
+  if (objects.requests.size > 0) settle(ctx, replica)
 }
 
 /** As primary: a peer follows us; resends grants to it that may have been lost. */
-export function resendGrants(context: Context, peer: PeerId): void {
-  const { objects } = context
+export function resendGrants(ctx: Context, peer: PeerId): void {
+  const { objects } = ctx
   for (const [key, grants] of objects.grants) {
     const replica = objects.replicas.get(key)
     const grant = grants.at(-1)
-    if (grant?.to === peer && replica) sendGrant(context, replica, grant.version, peer)
+    if (grant?.to === peer && replica) sendGrant(ctx, replica, grant.version, peer)
   }
 }
 
 /** As primary: refuses givers whose grantee left or is silent; they keep the object for now. */
-export function endGrants(context: Context): void {
-  for (const [key, grants] of context.objects.grants) {
-    const open = openGrant(context, key)
+export function endGrants(ctx: Context): void {
+  for (const [key, grants] of ctx.objects.grants) {
+    const open = openGrant(ctx, key)
     for (const grant of grants) {
       const { giver, to } = grant
       if (!giver || grant === open) continue
       grant.giver = null
-      refuse(context, { from: giver.inc, number: giver.request }, 'away', to)
+      refuse(ctx, { from: giver.inc, number: giver.request }, 'away', to)
     }
   }
 }
@@ -259,71 +259,65 @@ export const ASK_MS: Millis = 10_000
 type Asker = Pick<Ask, 'by' | 'request'>
 
 /** As primary: asks the owner of an object; its application decides. */
-export function ask(context: Context, replica: Replica, asked: Ask): void {
-  const { objects } = context
+export function ask(ctx: Context, replica: Replica, asked: Ask): void {
+  const { objects } = ctx
   const { owner } = replica
-  if (owner === objects.me) return receiveAsk(context, replica.key, asked)
+  if (owner === objects.me) return receiveAsk(ctx, replica.key, asked)
   const bytes = plain(KIND.ask, ...nameOf(replica), asked.by, asked.request)
   objects.outbox.push({ to: owner, bytes })
 }
 
 /** As primary: a member follows us; resends asks to it that may have been lost. */
-export function resendAsks(context: Context, peer: PeerId): void {
-  const { objects } = context
+export function resendAsks(ctx: Context, peer: PeerId): void {
+  const { objects } = ctx
   for (const [key, asked] of objects.openAsks) {
     const replica = objects.replicas.get(key)
-    if (replica && objects.rules.asksAgain(asked, peer)) ask(context, replica, asked)
+    if (replica && objects.rules.asksAgain(asked, peer)) ask(ctx, replica, asked)
   }
 }
 
 export function receiveDecline(
-  context: Context,
+  ctx: Context,
   from: PeerId,
   key: number,
   { by, request }: Asker,
 ): void {
-  const { objects } = context
+  const { objects } = ctx
   const asked = objects.openAsks.get(key)
   const isOwner = objects.replicas.get(key)?.owner === from
   if (asked?.by !== by || asked.request !== request || !isOwner) {
     return void objects.counters.ignored++
   }
-  end(context, key, asked, 'denied', from)
+  end(ctx, key, asked, 'denied', from)
 }
 
-function end(
-  context: Context,
-  key: number,
-  { by, request }: Ask,
-  why: Refusal,
-  whose: PeerId,
-): void {
-  context.objects.openAsks.delete(key)
-  refuse(context, { from: by, number: request }, why, whose)
+function end(ctx: Context, key: number, { by, request }: Ask, why: Refusal, whose: PeerId): void {
+  ctx.objects.openAsks.delete(key)
+  refuse(ctx, { from: by, number: request }, why, whose)
 }
 
 /** As primary: ends asks whose owner left, lost the object, or did not answer in time. */
-export function endAsks(context: Context): void {
-  const { objects, types, now } = context
+export function endAsks(ctx: Context): void {
+  const { objects, types, now } = ctx
   for (const [key, asked] of objects.openAsks) {
     const { by, owner } = asked
     const replica = objects.replicas.get(key)
     if (!objects.here.has(by)) objects.openAsks.delete(key)
-    else if (!replica || replica.dead) end(context, key, asked, 'gone', 0)
-    else if (replica.owner !== owner) end(context, key, asked, 'late', replica.owner)
+    else if (!replica || replica.dead) end(ctx, key, asked, 'gone', 0)
+    else if (replica.owner !== owner) end(ctx, key, asked, 'late', replica.owner)
     else if (now - asked.at < ASK_MS) continue
     else if (types[replica.type]!.unanswered === 'refuse') {
-      end(context, key, asked, 'no-answer', owner)
+      end(ctx, key, asked, 'no-answer', owner)
     } else {
       objects.openAsks.delete(key)
-      give(context, replica, by)
+      give(ctx, replica, by)
     }
   }
 }
 
 /** As owner: the primary asks us on behalf of a member. */
-export function receiveAsk(context: Context, key: number, { by, request }: Asker): void {
-  const { objects, out } = context
+export function receiveAsk(ctx: Context, key: number, { by, request }: Asker): void {
+  const { objects, out } = ctx
   const replica = objects.replicas.get(key)
   if (!replica || replica.dead || replica.owner !== objects.me) {
     return void objects.counters.ignored++
@@ -338,21 +332,21 @@ export function receiveAsk(context: Context, key: number, { by, request }: Asker
 }
 
 /** As owner: our application grants or declines an ask. The first answer counts. */
-export function reply(context: Context, key: number, { by, request }: Asker, yes: boolean): void {
-  const known = context.objects.incomingAsks.get(key)
+export function reply(ctx: Context, key: number, { by, request }: Asker, yes: boolean): void {
+  const known = ctx.objects.incomingAsks.get(key)
   if (known?.by !== by || known.request !== request || known.answer !== null) return
   known.answer = yes ? 'yes' : 'no'
 }
 
 /** As owner: sends our application's answers. A yes waits while we are giving the object away. */
-export function sendAnswers(context: Context): void {
-  for (const [key, answering] of context.objects.incomingAsks) {
-    if (answering.answer !== null && !answering.sent) sendAnswer(context, key, answering)
+export function sendAnswers(ctx: Context): void {
+  for (const [key, answering] of ctx.objects.incomingAsks) {
+    if (answering.answer !== null && !answering.sent) sendAnswer(ctx, key, answering)
   }
 }
 
-function sendAnswer(context: Context, key: number, answering: IncomingAsk): void {
-  const { objects } = context
+function sendAnswer(ctx: Context, key: number, answering: IncomingAsk): void {
+  const { objects } = ctx
   const replica = objects.replicas.get(key)
   if (!replica || replica.dead || replica.owner !== objects.me)
     return void objects.incomingAsks.delete(key)
@@ -360,10 +354,10 @@ function sendAnswer(context: Context, key: number, answering: IncomingAsk): void
   if (answering.answer === 'yes' && !mine) return
   answering.sent = true
   if (answering.answer === 'yes') {
-    return void request(context, replica, 'yes', answering.by, answering.request)
+    return void request(ctx, replica, 'yes', answering.by, answering.request)
   }
   if (!objects.rules.declines(mine)) return
-  if (leads(objects)) return receiveDecline(context, objects.me, key, answering)
+  if (leads(objects)) return receiveDecline(ctx, objects.me, key, answering)
   const bytes = plain(KIND.decline, ...nameOf(replica), answering.by, answering.request)
   objects.outbox.push({ to: objects.primary, bytes })
 }
@@ -390,27 +384,27 @@ const PUSHED_BACK_MS: Millis = 10
 export const WAITING_MAX = 2_048
 
 /** As primary: a member sent a request. */
-export function receiveRequest(context: Context, asked: PendingRequest): void {
-  const { objects, now } = context
+export function receiveRequest(ctx: Context, asked: PendingRequest): void {
+  const { objects, now } = ctx
   const { pending } = objects
   const again = pending.findIndex((one) => one.from === asked.from && one.number === asked.number)
   const theirs = (): number => pending.filter(({ from }) => from === asked.from).length
   if (again >= 0) pending[again] = { ...pending[again]!, ...asked, at: pending[again]!.at }
   else if (pending.length < WAITING_MAX || theirs() < WAITING_MAX) pending.push(asked)
-  else return refuse(context, asked, 'overloaded')
+  else return refuse(ctx, asked, 'overloaded')
   objects.pendingAt = now
 }
 
-export function decideAll(context: Context): void {
-  const { objects, now } = context
+export function decideAll(ctx: Context): void {
+  const { objects, now } = ctx
   if (now < objects.pendingAt) return
   const asked = objects.pending.splice(0)
   objects.pendingAt = Infinity
   if (!leads(objects)) return
   for (const one of asked) {
-    if (decide(context, one)) continue
+    if (decide(ctx, one)) continue
     objects.pending.push(one)
-    objects.pendingAt = Math.min(objects.pendingAt, dueAt(context, one))
+    objects.pendingAt = Math.min(objects.pendingAt, dueAt(ctx, one))
   }
 }
 
@@ -421,23 +415,23 @@ function dueAt({ objects, now }: Context, { at, waits }: PendingRequest): Millis
 }
 
 // Returns whether the request was decided.
-function decide(context: Context, asked: PendingRequest): boolean {
-  const { objects, now } = context
-  if (!haveAllReported(context)) return false
+function decide(ctx: Context, asked: PendingRequest): boolean {
+  const { objects, now } = ctx
+  if (!haveAllReported(ctx)) return false
   const replica = objects.replicas.get(asked.key)
   const isUnknown =
     !replica ||
     isUnclaimed(replica) ||
     (!replica.dead && compare(asked.version, replica.version) > 0)
   if (isUnknown && now - asked.at < HOLD_MS) return false
-  if (context.out.charge?.(asked.from, asked.waits ? 'again' : 'operation') === false) {
+  if (ctx.out.charge?.(asked.from, asked.waits ? 'again' : 'operation') === false) {
     asked.waits = true
     if (now - asked.at < HOLD_MS) return false
-    refuse(context, asked, 'overloaded')
-  } else if (isUnknown) refuse(context, asked, 'no-answer')
-  else if (replica.dead) refuse(context, asked, 'gone')
-  else if (asked.what === 'take') decideTake(context, asked, replica)
-  else decideGive(context, asked, replica)
+    refuse(ctx, asked, 'overloaded')
+  } else if (isUnknown) refuse(ctx, asked, 'no-answer')
+  else if (replica.dead) refuse(ctx, asked, 'gone')
+  else if (asked.what === 'take') decideTake(ctx, asked, replica)
+  else decideGive(ctx, asked, replica)
   return true
 }
 
@@ -451,8 +445,8 @@ function haveAllReported({ objects, now }: Context): boolean {
   return true
 }
 
-function decideTake(context: Context, asked: PendingRequest, replica: Replica): void {
-  const { objects, types, now } = context
+function decideTake(ctx: Context, asked: PendingRequest, replica: Replica): void {
+  const { objects, types, now } = ctx
   const { from, number: request, key } = asked
   if (asked.to !== from) return void objects.counters.ignored++
   const { take: policy } = types[replica.type]!
@@ -461,23 +455,23 @@ function decideTake(context: Context, asked: PendingRequest, replica: Replica): 
   if (objects.grants.get(key)?.at(-1)?.to === from) return
   if (before?.by === from && before.request === request) return
   const { owner } = replica
-  if (policy === 'fixed') return refuse(context, asked, 'fixed', owner)
+  if (policy === 'fixed') return refuse(ctx, asked, 'fixed', owner)
   // A member that did not know of the newest owner is refused: another member was first.
   const isTheirs = owner === from && replica.former === 0
   const isLate = compare(asked.version, replica.version) < 0
-  if (isTheirs || isLate) return refuse(context, asked, 'late', owner)
-  const open = openGrant(context, key)
-  if (open) return refuse(context, asked, 'held', open.to)
-  if (before) return refuse(context, asked, 'busy', before.by)
-  if (policy === 'free') return give(context, replica, from)
+  if (isTheirs || isLate) return refuse(ctx, asked, 'late', owner)
+  const open = openGrant(ctx, key)
+  if (open) return refuse(ctx, asked, 'held', open.to)
+  if (before) return refuse(ctx, asked, 'busy', before.by)
+  if (policy === 'free') return give(ctx, replica, from)
   const made = { by: from, request, owner, at: now }
   objects.openAsks.set(key, made)
-  ask(context, replica, made)
+  ask(ctx, replica, made)
 }
 
 // The owner gives the object to any member (`give`), or to the member that asked (`yes`).
-function decideGive(context: Context, asked: PendingRequest, replica: Replica): void {
-  const { objects } = context
+function decideGive(ctx: Context, asked: PendingRequest, replica: Replica): void {
+  const { objects } = ctx
   const { from, to, number, key } = asked
   const known = objects.grants.get(key)?.at(-1)
   if (known && known.to === to && known.giver?.inc === from) {
@@ -486,29 +480,29 @@ function decideGive(context: Context, asked: PendingRequest, replica: Replica): 
   }
   const ask = objects.openAsks.get(key)
   const answers = ask?.by === to && ask.request === asked.answers
-  if (asked.what === 'yes' && !answers) return refuse(context, asked, 'late')
-  if (replica.owner !== from) return refuse(context, asked, 'late', replica.owner)
-  if (!objects.here.has(to) || objects.watching.has(to)) return refuse(context, asked, 'away', to)
-  const open = openGrant(context, key)
-  if (open) return refuse(context, asked, 'held', open.to)
-  takeState(context, asked, replica)
-  endAsk(context, asked)
-  give(context, replica, to, { inc: from, request: number })
+  if (asked.what === 'yes' && !answers) return refuse(ctx, asked, 'late')
+  if (replica.owner !== from) return refuse(ctx, asked, 'late', replica.owner)
+  if (!objects.here.has(to) || objects.watching.has(to)) return refuse(ctx, asked, 'away', to)
+  const open = openGrant(ctx, key)
+  if (open) return refuse(ctx, asked, 'held', open.to)
+  takeState(ctx, asked, replica)
+  endAsk(ctx, asked)
+  give(ctx, replica, to, { inc: from, request: number })
 }
 
 // The giver's request carries the newest state (3.5: no write is lost).
-function takeState(context: Context, { entry }: PendingRequest, replica: Replica): void {
+function takeState(ctx: Context, { entry }: PendingRequest, replica: Replica): void {
   if (!entry || entry.dead || entry.type !== replica.type) return
   if (compare(entry.version, replica.version) !== 0 || entry.oseq <= replica.oseq) return
-  replaceState(context, replica, entry)
+  replaceState(ctx, replica, entry)
 }
 
 // The object is given away, so an ask of another member ends.
-function endAsk(context: Context, { key, to }: PendingRequest): void {
-  const { objects } = context
+function endAsk(ctx: Context, { key, to }: PendingRequest): void {
+  const { objects } = ctx
   const ask = objects.openAsks.get(key)
   if (!ask) return
   objects.openAsks.delete(key)
   if (ask.by === to || !objects.rules.endsByGive(ask, to)) return
-  refuse(context, { from: ask.by, number: ask.request }, 'late', to)
+  refuse(ctx, { from: ask.by, number: ask.request }, 'late', to)
 }

@@ -276,12 +276,7 @@ export interface ObjectsRules {
   /** Compares versions (B39): above 0 if the entry's is newer. */
   order(entry: ObjectEntry, known: Replica): number
   /** Whether a peer may send an entry (B48). */
-  isAuthorized(
-    context: Context,
-    from: PeerId,
-    entry: ObjectEntry,
-    known: Replica | undefined,
-  ): boolean
+  isAuthorized(ctx: Context, from: PeerId, entry: ObjectEntry, known?: Replica): boolean
   /** Whether an earlier primary may have granted that version. */
   isFromEarlierTerm(objects: Objects, now: Millis, version: Version): boolean
   /** Whether the entry may create an object that we do not have (B41). */
@@ -299,19 +294,13 @@ export interface ObjectsRules {
   /** Whether we send an object's state to a peer (B31). */
   sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean
   /** As primary: makes a member the owner in that version. */
-  grant(
-    context: Context,
-    replica: Replica,
-    version: Version,
-    to: PeerId,
-    giver: Grant['giver'],
-  ): void
+  grant(ctx: Context, replica: Replica, version: Version, to: PeerId, giver: Grant['giver']): void
   /** The epoch of a grant made now. */
   epochOf(objects: Objects): number
   /** Sends a new primary everything that it must know. */
-  follow(context: Context): void
+  follow(ctx: Context): void
   /** A peer follows us: owes it everything that it must get. */
-  oweAll(context: Context, subscriber: Subscriber): void
+  oweAll(ctx: Context, subscriber: Subscriber): void
   /** The baseline of a peer: the oseq up to which it has all changes. */
   base(subscriber: Subscriber, index: number): number
   /** Whether several peers may share a frame. */

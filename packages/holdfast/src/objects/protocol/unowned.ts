@@ -30,50 +30,50 @@ export const GRACE_MS: Millis = 60_000
 export const ENDED_MS: Millis = 2_500
 
 /** As primary: adopts the objects of departed members, and gives returned players theirs. */
-export function settleOwners(context: Context, left: boolean): void {
-  const { objects } = context
+export function settleOwners(ctx: Context, left: boolean): void {
+  const { objects } = ctx
   for (const replica of [...objects.replicas.values()]) {
     if (objects.here.has(replica.owner)) continue
     const player = objects.departed.get(replica.owner) ?? 0
-    if (isUnclaimed(replica)) objects.settleAt = Math.min(objects.settleAt, context.now + SETTLE_MS)
-    else adopt(context, replica, left && !objects.ended.has(player) ? 0 : player)
+    if (isUnclaimed(replica)) objects.settleAt = Math.min(objects.settleAt, ctx.now + SETTLE_MS)
+    else adopt(ctx, replica, left && !objects.ended.has(player) ? 0 : player)
   }
-  giveBack(context)
+  giveBack(ctx)
 }
 
 /** As primary: adopts unclaimed objects; by now every member has sent and reported its objects. */
-export function adoptUnclaimed(context: Context): void {
-  for (const replica of [...context.objects.replicas.values()]) {
-    if (isUnclaimed(replica)) adopt(context, replica, 0)
+export function adoptUnclaimed(ctx: Context): void {
+  for (const replica of [...ctx.objects.replicas.values()]) {
+    if (isUnclaimed(replica)) adopt(ctx, replica, 0)
   }
-  giveBack(context)
+  giveBack(ctx)
 }
 
-function adopt(context: Context, replica: Replica, player: number): void {
-  const { objects, types } = context
+function adopt(ctx: Context, replica: Replica, player: number): void {
+  const { objects, types } = ctx
   if (replica.dead) {
     if (!objects.rules.tombstone('adopt')) return
-    markDestroyed(context, replica, replica.version, objects.me)
+    markDestroyed(ctx, replica, replica.version, objects.me)
     return
   }
   const former = replica.former || player
   const version = nextVersion(objects, replica)
   if (former === 0 && types[replica.type]!.onOwnerLeave === 'destroy') {
-    return markDestroyed(context, replica, version, objects.me)
+    return markDestroyed(ctx, replica, version, objects.me)
   }
   const { oseq, version: before } = replica
-  takeOwnership(context, replica, version, former)
+  takeOwnership(ctx, replica, version, former)
   replica.adopted = { version: before, oseq }
 }
 
 /** As primary: gives returned players their objects, whichever member adopted them. */
-export function giveBack(context: Context): void {
-  const { objects } = context
+export function giveBack(ctx: Context): void {
+  const { objects } = ctx
   const players = playing(objects)
   for (const replica of objects.replicas.values()) {
     const inc = replica.former === 0 || replica.dead ? undefined : players.get(replica.former)
-    if (inc === undefined || openGrant(context, replica.key)) continue
-    give(context, replica, inc)
+    if (inc === undefined || openGrant(ctx, replica.key)) continue
+    give(ctx, replica, inc)
   }
 }
 
@@ -84,21 +84,21 @@ function playing({ here, watching }: Objects): Map<number, PeerId> {
 }
 
 /** UNOWNED, as primary: a member reports an object whose owner left. */
-export function receiveUnowned(context: Context, from: PeerId, entry: ObjectEntry): void {
-  const { objects } = context
+export function receiveUnowned(ctx: Context, from: PeerId, entry: ObjectEntry): void {
+  const { objects } = ctx
   const known = objects.replicas.get(entry.key)
   const order = known ? compare(entry.version, known.version) : 1
   const other = known !== undefined && known.type !== entry.type
-  if (known && !other && hidTaken(context, entry, known)) {
+  if (known && !other && hidTaken(ctx, entry, known)) {
     // No member has the grantee's state: the former owner gets the object, in a new version.
-    if (objects.here.has(known.owner)) give(context, known, known.owner)
-    else adopt(context, known, objects.departed.get(known.owner) ?? 0)
-  } else if (other || objects.here.has(entry.owner) || !isPlausible(context, entry, known)) {
+    if (objects.here.has(known.owner)) give(ctx, known, known.owner)
+    else adopt(ctx, known, objects.departed.get(known.owner) ?? 0)
+  } else if (other || objects.here.has(entry.owner) || !isPlausible(ctx, entry, known)) {
     objects.counters.ignored++
   } else if (order > 0 || (order === 0 && known && isUnclaimed(known))) {
-    adoptUnknown(context, from, entry, known)
+    adoptUnknown(ctx, from, entry, known)
   } else if (known && !known.dead && !entry.dead) {
-    adoptNewer(context, entry, known)
+    adoptNewer(ctx, entry, known)
   }
 }
 
@@ -112,41 +112,32 @@ function hidTaken({ objects }: Context, entry: ObjectEntry, known: Replica): boo
 }
 
 // We know all our grants, so a version of our own epoch counts only if we granted it.
-function isPlausible(
-  { objects, now }: Context,
-  entry: ObjectEntry,
-  known: Replica | undefined,
-): boolean {
+function isPlausible({ objects, now }: Context, entry: ObjectEntry, known?: Replica): boolean {
   if (entry.version.epoch > objects.epoch) return false
   if (!known || compare(entry.version, known.version) <= 0) return true
   if (isGranted(objects, entry.key, entry.version, entry.owner)) return true
   return objects.rules.isFromEarlierTerm(objects, now, entry.version)
 }
 
-function adoptUnknown(
-  context: Context,
-  from: PeerId,
-  entry: ObjectEntry,
-  known: Replica | undefined,
-): void {
-  const { objects } = context
+function adoptUnknown(ctx: Context, from: PeerId, entry: ObjectEntry, known?: Replica): void {
+  const { objects } = ctx
   if (!known && entry.dead && objects.replicas.size >= REPLICAS_MAX) return
   const isNew = !entry.dead && (!known || known.dead)
-  if (isNew && objects.living >= OBJECTS_MAX) return sendFull(context, from, entry, 'full')
+  if (isNew && objects.living >= OBJECTS_MAX) return sendFull(ctx, from, entry, 'full')
   const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
-  if (entry.dead) markDestroyed(context, replica, entry.version, objects.me)
-  else install(context, replica, entry)
-  adopt(context, replica, objects.departed.get(entry.owner) ?? 0)
-  giveBack(context)
+  if (entry.dead) markDestroyed(ctx, replica, entry.version, objects.me)
+  else install(ctx, replica, entry)
+  adopt(ctx, replica, objects.departed.get(entry.owner) ?? 0)
+  giveBack(ctx)
 }
 
 // Takes a survivor's newer state, if the object has not changed since we adopted it.
-function adoptNewer(context: Context, entry: ObjectEntry, known: Replica): void {
+function adoptNewer(ctx: Context, entry: ObjectEntry, known: Replica): void {
   const { adopted, oseq } = known
   if (!adopted || compare(adopted.version, entry.version) !== 0 || oseq !== adopted.oseq) return
-  if (entry.oseq <= oseq || known.owner !== context.objects.me || known.type !== entry.type) return
+  if (entry.oseq <= oseq || known.owner !== ctx.objects.me || known.type !== entry.type) return
   known.adopted = { version: adopted.version, oseq: entry.oseq }
-  replaceState(context, known, entry)
+  replaceState(ctx, known, entry)
 }
 
 /**
@@ -154,21 +145,21 @@ function adoptNewer(context: Context, entry: ObjectEntry, known: Replica): void 
  *
  * @returns when the next grace period ends; Infinity for none
  */
-export function endGrace(context: Context): Millis {
-  const { objects, types, now } = context
+export function endGrace(ctx: Context): Millis {
+  const { objects, types, now } = ctx
   const back = playing(objects)
   let next = Infinity
   for (const replica of [...objects.replicas.values()]) {
     // Returned players are about to get theirs.
     if (replica.dead || replica.former === 0 || back.has(replica.former)) continue
-    const until = waitsUntil(context, replica)
+    const until = waitsUntil(ctx, replica)
     if (now < until) {
       next = Math.min(next, until)
       continue
     }
     const version = nextVersion(objects, replica)
-    if (types[replica.type]!.onOwnerLeave === 'keep') takeOwnership(context, replica, version, 0)
-    else markDestroyed(context, replica, version, objects.me)
+    if (types[replica.type]!.onOwnerLeave === 'keep') takeOwnership(ctx, replica, version, 0)
+    else markDestroyed(ctx, replica, version, objects.me)
   }
   return next
 }
@@ -188,8 +179,8 @@ export const BALANCE_MS: Millis = 1_000
 const UNEVEN = 1.25
 
 /** As primary: moves one object from the fullest owner to the emptiest, if they are uneven. */
-export function balance(context: Context): void {
-  const { objects, types } = context
+export function balance(ctx: Context): void {
+  const { objects, types } = ctx
   const players = [...objects.here.keys()].filter((inc) => !objects.watching.has(inc))
   const counts = new Map(players.map((inc) => [inc, 0]))
   const movable = [...objects.replicas.values()].filter((replica) => {
@@ -200,7 +191,7 @@ export function balance(context: Context): void {
   const [emptiest, fullest] = [ranked[0], ranked.at(-1)]
   if (!emptiest || !fullest || fullest[1] <= Math.max(emptiest[1] + 1, emptiest[1] * UNEVEN)) return
   const moved = movable.find((replica) => {
-    return replica.owner === fullest[0] && !openGrant(context, replica.key)
+    return replica.owner === fullest[0] && !openGrant(ctx, replica.key)
   })
-  if (moved) give(context, moved, emptiest[0])
+  if (moved) give(ctx, moved, emptiest[0])
 }

@@ -40,10 +40,10 @@ export function reset({ objects, out }: Context): void {
   Object.assign(objects, { ...createState(gatherMs, rules), offset, counters, nextRequest })
 }
 
-export function receiveView(context: Context, view: PartView): void {
-  const { objects, now } = context
+export function receiveView(ctx: Context, view: PartView): void {
+  const { objects, now } = ctx
   const { found } = objects.kept
-  if (objects.me !== 0 && objects.me !== view.me) reset(context)
+  if (objects.me !== 0 && objects.me !== view.me) reset(ctx)
   objects.kept.found = found
   // During a term we see every epoch. If one is missing, another member led meanwhile.
   const isMissed = objects.epoch !== 0 && view.epoch > objects.epoch + 1
@@ -73,16 +73,16 @@ export function receiveView(context: Context, view: PartView): void {
   for (const peer of came) {
     if (peer === objects.me) continue
     const subscriber = subscriberOf(objects, peer)
-    beginToSee(context, subscriber)
-    oweAll(context, subscriber)
+    beginToSee(ctx, subscriber)
+    oweAll(ctx, subscriber)
   }
-  if (other) beginTerm(context, before)
+  if (other) beginTerm(ctx, before)
   else if (later) sendFollow(objects)
   if (leads(objects)) {
-    settleOwners(context, view.left ?? false)
-    objects.sweepAt = Math.min(objects.sweepAt, endGrace(context))
-    endGrants(context)
-    endAsks(context)
+    settleOwners(ctx, view.left ?? false)
+    objects.sweepAt = Math.min(objects.sweepAt, endGrace(ctx))
+    endGrants(ctx)
+    endAsks(ctx)
     objects.pendingAt = now
     if (gone.length > 0) scheduleResync(objects)
   }
@@ -91,11 +91,11 @@ export function receiveView(context: Context, view: PartView): void {
 }
 
 // Another member than `before` leads, or the same member in a new term.
-function beginTerm(context: Context, before: PeerId): void {
-  const { objects } = context
+function beginTerm(ctx: Context, before: PeerId): void {
+  const { objects } = ctx
   const { early, mesh, primary, epoch } = objects
-  if (mesh) showTo(context, [before, primary])
-  else if (leads(objects)) beginToShow(context)
+  if (mesh) showTo(ctx, [before, primary])
+  else if (leads(objects)) beginToShow(ctx)
   // Peers that knew of the next primary before we did sent us entries that we rejected while we
   // led. They believe that we have them.
   if (!leads(objects)) {
@@ -103,7 +103,7 @@ function beginTerm(context: Context, before: PeerId): void {
     for (const to of here) objects.outbox.push({ to, bytes: plain(KIND.follow, epoch) })
     early.clear()
   }
-  objects.rules.follow(context)
+  objects.rules.follow(ctx)
 }
 
 // A member left: asks the others to report what they have of its objects.
@@ -115,8 +115,8 @@ function scheduleResync({ subscribers, owing }: Objects): void {
 }
 
 // The primary sees every object; a former primary sees what any other member sees.
-function showTo(context: Context, peers: readonly PeerId[]): void {
-  const { objects, types } = context
+function showTo(ctx: Context, peers: readonly PeerId[]): void {
+  const { objects, types } = ctx
   for (const replica of objects.replicas.values()) {
     if (replica.owner !== objects.me || types[replica.type]!.visibility === null) continue
     for (const peer of peers) {
@@ -124,7 +124,7 @@ function showTo(context: Context, peers: readonly PeerId[]): void {
       const knows = subscriber?.barrier[replica.index] ?? BARRIER.none
       const sees = peer === objects.primary || subscriber?.seen[replica.index] === 1
       const isOpen = knows !== BARRIER.none && knows !== BARRIER.hidden && knows !== BARRIER.hiding
-      if (subscriber && sees !== isOpen) owe(context, subscriber, replica)
+      if (subscriber && sees !== isOpen) owe(ctx, subscriber, replica)
     }
   }
 }
@@ -154,13 +154,13 @@ function subscriberOf(objects: Objects, peer: PeerId): Subscriber {
 }
 
 /** Follows a new primary, and sends it our objects and open requests. */
-export function follow(context: Context): void {
-  const { objects } = context
+export function follow(ctx: Context): void {
+  const { objects } = ctx
   const { primary } = objects
   if (leads(objects)) {
-    resendRequests(context)
-    context.out.emit({ kind: 'objects-known' })
-    objects.settleAt = context.now + SETTLE_MS
+    resendRequests(ctx)
+    ctx.out.emit({ kind: 'objects-known' })
+    objects.settleAt = ctx.now + SETTLE_MS
     return
   }
   const subscriber = objects.subscribers.get(primary)
@@ -168,8 +168,8 @@ export function follow(context: Context): void {
   sendFollow(objects)
   objects.reportedIn = objects.epoch
   objects.followCount++
-  if (!objects.mesh) oweAll(context, subscriber)
-  resendRequests(context)
+  if (!objects.mesh) oweAll(ctx, subscriber)
+  resendRequests(ctx)
 }
 
 // Sends FOLLOW in each epoch, because a primary that lost and regained its role needs a new one.
@@ -187,10 +187,10 @@ export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId
   subscriber.linked = true
   // No event for the application results from this.
   const out = { send: () => 0, emit: () => {} }
-  const context: Context = { objects, types, now, out }
+  const ctx: Context = { objects, types, now, out }
   if (!objects.here.has(peer)) return
-  oweAll(context, subscriber)
-  if (peer === objects.primary) follow(context)
+  oweAll(ctx, subscriber)
+  if (peer === objects.primary) follow(ctx)
 }
 
 // Resync between a primary and a member: the member announces that it follows (FOLLOW), the primary
@@ -201,15 +201,15 @@ export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId
 export const TOTAL_MIN = 100
 
 /** FOLLOW: the peer knows that we lead, and accepts our messages as those of its primary. */
-export function receiveFollow(context: Context, from: PeerId, epoch: number): void {
-  const { objects } = context
+export function receiveFollow(ctx: Context, from: PeerId, epoch: number): void {
+  const { objects } = ctx
   const subscriber = objects.subscribers.get(from)
   const since = Math.min(epoch, objects.epoch)
   if (objects.mesh && !leads(objects) && subscriber && since > subscriber.resyncedIn) {
     // A peer that led until now rejected our entries. We resend them once in an epoch.
     subscriber.resyncedIn = since
     forgetAll(subscriber, true)
-    return oweAll(context, subscriber)
+    return oweAll(ctx, subscriber)
   }
   // FOLLOW counts once per link.
   if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
@@ -220,13 +220,13 @@ export function receiveFollow(context: Context, from: PeerId, epoch: number): vo
   subscriber.follows = true
   subscriber.resyncDue = true
   objects.owing.add(from)
-  if (!objects.mesh) objects.rules.oweAll(context, subscriber)
+  if (!objects.mesh) objects.rules.oweAll(ctx, subscriber)
   // For the progress display of a join; fewer objects arrive at once.
-  const total = countVisible(context, subscriber)
-  if (total >= TOTAL_MIN) context.out.send(from, plain(KIND.total, total))
-  resendGrants(context, from)
-  resendAsks(context, from)
-  objects.pendingAt = context.now
+  const total = countVisible(ctx, subscriber)
+  if (total >= TOTAL_MIN) ctx.out.send(from, plain(KIND.total, total))
+  resendGrants(ctx, from)
+  resendAsks(ctx, from)
+  objects.pendingAt = ctx.now
 }
 
 /** TOTAL: the number of objects that our primary is about to send; only for displays. */
@@ -236,15 +236,15 @@ export function receiveTotal({ objects, out }: Context, from: PeerId, total: num
 }
 
 /** RESYNC: the primary has sent everything it knows. We report what it lacks, and hide the rest. */
-export function receiveResync(context: Context, from: PeerId, term: number): void {
-  const { objects } = context
+export function receiveResync(ctx: Context, from: PeerId, term: number): void {
+  const { objects } = ctx
   if (from !== objects.primary) return
   // Between two terms of this primary another member led: the primary rejected what we sent then.
-  if (term > objects.reportedIn) sendAllAgain(context)
-  reportUnowned(context)
-  hideUnseen(context)
-  context.out.emit({ kind: 'objects-known' })
-  objects.settleAt = context.now + SETTLE_MS
+  if (term > objects.reportedIn) sendAllAgain(ctx)
+  reportUnowned(ctx)
+  hideUnseen(ctx)
+  ctx.out.emit({ kind: 'objects-known' })
+  objects.settleAt = ctx.now + SETTLE_MS
 }
 
 // Hides objects that we may no longer see: a new primary does not know which ones we saw, so it
@@ -269,22 +269,22 @@ function hideUnseen({ objects, types, out }: Context): void {
   }
 }
 
-function sendAllAgain(context: Context): void {
-  const { objects } = context
+function sendAllAgain(ctx: Context): void {
+  const { objects } = ctx
   const subscriber = objects.subscribers.get(objects.primary)
   if (subscriber && !objects.mesh) {
     const { linked: open } = subscriber
     forgetAll(subscriber)
-    if (open) oweAll(context, subscriber)
+    if (open) oweAll(ctx, subscriber)
   }
   objects.reportedIn = objects.epoch
-  resendRequests(context)
+  resendRequests(ctx)
 }
 
 // Reports departed members' objects, including those hidden from us, in their last known state.
-function reportUnowned(context: Context): void {
-  const { here, rules } = context.objects
-  report(context, ({ owner, dead }) => {
+function reportUnowned(ctx: Context): void {
+  const { here, rules } = ctx.objects
+  report(ctx, ({ owner, dead }) => {
     return owner !== NOBODY && !here.has(owner) && (!dead || rules.tombstone('report'))
   })
 }
@@ -293,8 +293,8 @@ function reportUnowned(context: Context): void {
  * By now every owner has sent its objects to our primary. So if an object that was ours and is
  * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
  */
-export function reportHidden(context: Context): void {
-  report(context, isUnclaimed)
+export function reportHidden(ctx: Context): void {
+  report(ctx, isUnclaimed)
 }
 
 function report({ objects, types }: Context, isLeft: (replica: Replica) => boolean): void {

@@ -145,10 +145,7 @@ export function published(
   return finish(writer)
 }
 
-/**
- * Reads a committed state. In a recovery the bytes are one member's published state, whose newer
- * generations become a lost range (O58). @returns null for malformed bytes
- */
+/** Reads a committed or a published state; after the latter a lost range is open (O58). */
 export function restored(types: PieceTypes, bytes: Uint8Array, seed: Uint8Array): Committed | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)

@@ -90,9 +90,7 @@ export function below(rows: Iterable<Row>): string {
 }
 
 /**
- * New levels, by id, for a piece whose level is too long and for its crowded neighbours.
- *
- * @param most  most pieces that get one now; the others get theirs later
+ * New levels, by id, of a piece with too long a level and of crowded neighbours: `most` at once.
  */
 export function respaceLevels(
   rows: readonly Row[],

@@ -29,7 +29,6 @@ import {
   writeVarint,
 } from '../../wire/bytes.ts'
 import {
-  allFields,
   type Fields,
   type Quantised,
   type Schema,
@@ -288,7 +287,7 @@ function readOutcome(reader: ByteReader, kind: Outcome['kind'] | undefined): Out
 /** Appends a row without its hidden fields. */
 export function writeRow(writer: ByteWriter, types: PieceTypes, row: Row): void {
   const { schema } = types[row.type]!
-  const shown = (allFields(schema) & ~row.hidden) >>> 0
+  const shown = (schema.all & ~row.hidden) >>> 0
   writeVarint(writer, row.id)
   writeU8(writer, row.type)
   writeU8(writer, flagsOf(row))
@@ -341,7 +340,7 @@ export function readRow(reader: ByteReader, types: PieceTypes): Row | null {
   const z = readLevel(reader)
   const zg = gen - readVarint(reader)
   const hidden = (flags & HIDDEN) !== 0 ? readGiven(reader) : 0
-  const known = (allFields(rules.schema) & ~hidden) >>> 0
+  const known = (rules.schema.all & ~hidden) >>> 0
   if (!isHideable(rules, hidden) || (chain && by === 0)) return failed(reader)
   if (genBefore < 0 || zg < 0) return failed(reader)
   const fields = initialFields(rules)

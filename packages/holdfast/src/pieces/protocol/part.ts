@@ -36,7 +36,7 @@ export function piecesPart(types: PieceTypes): Part<Pieces> {
       return committed !== null
     },
     keptAs: 'piece',
-    reread: (said, bytes, behind) => reread(types, said, bytes, behind),
+    reread: (lines, bytes, behind) => reread(types, lines, bytes, behind),
     welcome: (state) => welcome(state, types),
     show: shower(types),
   }
@@ -49,10 +49,10 @@ function receive(
   bytes: Uint8Array,
   out: PartOut<PieceEvent>,
 ): void {
-  const said = from === state.primary ? readNews(bytes, types) : null
-  if (!said) state.counters.malformed++
-  else if (Array.isArray(said)) receiveNews(state, said, out)
-  else receiveTable(state, said, out)
+  const decoded = from === state.primary ? readNews(bytes, types) : null
+  if (!decoded) state.counters.malformed++
+  else if (Array.isArray(decoded)) receiveNews(state, decoded, out)
+  else receiveTable(state, decoded, out)
 }
 
 function view(state: Pieces, _now: Millis, seen: PartView, out: PartOut<PieceEvent>): void {
@@ -82,11 +82,11 @@ function reset(state: Pieces, out: PartOut<PieceEvent>): void {
 // does not fit, the stored bytes stay unchanged for the other build.
 function reread(
   types: PieceTypes,
-  said: string,
+  lines: string,
   bytes: Uint8Array,
   behind: readonly Uint8Array[],
 ): Uint8Array | string {
-  const theirs = typesOf(said)
+  const theirs = typesOf(lines)
   if (!theirs) return 'its types of pieces are in no form that this build reads'
   const rules = theirs.map((one): PieceRules => {
     return { ...one, hides: () => one.secret, decide: null, mustHold: false, kept: null }

@@ -152,9 +152,8 @@ function resume(
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
 }
 
-// Lost holds: ours that ended although we did not release them. Each published operation is checked
-// separately, because the sum of several can hide a loss: a player who took a piece from us by force
-// may have released it since.
+// Lost holds: ours that ended although we did not release them. Each operation is checked by itself,
+// because several can hide a loss: a player who took a piece by force may have released it since.
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
@@ -169,9 +168,7 @@ function reportLoss(pieces: Pieces, before: Row | undefined, row: Row | null, ou
 }
 
 /**
- * Checks a piece of a whole table. A table has only the last state of each piece, so the event
- * names the player who had it last.
- *
+ * A table has only the last state of each piece, so the event names the player who had it last.
  * @param wasLost  a recovery lost the piece's newer changes, and our hold with them
  */
 function reportLossInTable(

@@ -93,10 +93,7 @@ export interface PieceRules {
   readonly secret: number
   /** Mask of the fields that a player may not see. A rule that throws hides all secret ones. */
   hides(row: Row, player: number): number
-  /**
-   * Decides on the fields of an update; null: updates are recorded unchanged. `row` has the update
-   * applied, and is writable.
-   */
+  /** Decides on an update that is applied to `row`, which is writable; null accepts all. */
   readonly decide: ((row: Row, op: Op, before: Row, by: number) => Decision) | null
   /** Whether only the player who holds a piece may change it. */
   readonly mustHold: boolean

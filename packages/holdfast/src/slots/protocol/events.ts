@@ -80,12 +80,11 @@ export function find(slots: Slots, slot: number, inc: PeerId, id: number): SlotE
 }
 
 /**
- * The slots that a digest sent in slot `saidIn` covers: those of the horizon that ended at least
- * one slot ago, to allow for late acts. It is one slot short of the horizon, so that a receiver
- * whose clock is one slot off still has them all.
+ * The slots that a digest sent in slot `sentIn` covers. The last slot is left out, for late acts;
+ * the first, so that a receiver whose clock is one slot off has all of them.
  */
-export function rangeOf(saidIn: number, horizon: number): { from: number; to: number } {
-  return { from: saidIn - horizon + 1, to: saidIn - 2 }
+export function rangeOf(sentIn: number, horizon: number): { from: number; to: number } {
+  return { from: sentIn - horizon + 1, to: sentIn - 2 }
 }
 
 /** The 32-bit digest of all known events of these slots. */

@@ -114,10 +114,8 @@ function turnOf({ seed }: Slots, slot: number, left: readonly number[]): Turn {
 }
 
 /**
- * Freezes and encodes a world.
- *
- * @throws HoldfastError `bad-value` for a world over WORLD_BYTES_MAX, TypeError for values that
- * JSON lacks or changes (NaN, Infinity, undefined, -0), RangeError for a world nested too deep
+ * @throws HoldfastError `bad-value` above WORLD_BYTES_MAX, TypeError for values that JSON lacks or
+ * changes (NaN, Infinity, undefined, -0), RangeError for a world nested too deep
  */
 export function seal(world: unknown): Sealed {
   const text = toJson(freeze(world))

@@ -86,17 +86,17 @@ export function writeFrame(
   const end = writer.length + budget
   const { slot } = slots
   // Digest and settled state change once a slot, so they are sent once a slot.
-  const says = peer.saidIn !== slot
+  const isFirst = peer.sentIn !== slot
   const over = slot - 1 - slots.horizon
-  const settled = says ? slots.settled.get(over) : undefined
+  const settled = isFirst ? slots.settled.get(over) : undefined
   const back = over - Math.min(slots.agreed, over)
   const agreed = settled !== undefined && slots.agreed >= 0 && back <= AGREED_BACK_MAX
-  const flags = (says ? HEAD.digest : 0) | (settled ? HEAD.settled : 0)
+  const flags = (isFirst ? HEAD.digest : 0) | (settled ? HEAD.settled : 0)
   const more = (agreed ? HEAD.agreed : 0) | (slots.asked !== 0 ? HEAD.seeks : 0)
   writeU8(writer, flags | more | (near ? HEAD.near : 0) | (slots.apart ? HEAD.apart : 0))
   writeU16(writer, slot & 0xffff)
   writeVarint(writer, reference)
-  if (says) {
+  if (isFirst) {
     const { from, to } = rangeOf(slot, slots.horizon)
     writeU32(writer, digestOf(slots, from, to))
   }
@@ -105,7 +105,7 @@ export function writeFrame(
     writeU32(writer, settled.acts)
     if (agreed) writeU8(writer, back)
   }
-  peer.saidIn = slot
+  peer.sentIn = slot
   return writeUnacked(slots, now, peer, writer, end)
 }
 
@@ -150,13 +150,7 @@ function writeEvent(writer: ByteWriter, slots: Slots, event: WireEvent): void {
 /** Most bytes of a frame with one event. */
 export const FRAME_ROOM: number = HEAD_MAX + EVENT_MAX
 
-/**
- * Reads a peer's frame. Its bytes are hostile.
- *
- * @param near  our current slot
- * @param horizon  slots that stay open
- * @returns null for a malformed frame
- */
+/** Reads a peer's frame, which is hostile; null if malformed. @param near  our current slot */
 export function readFrame(
   reader: ByteReader,
   near: number,
@@ -172,8 +166,8 @@ export function readFrame(
   const events: WireEvent[] = []
   while (!reader.failed && reader.at < reader.end) events.push(readEvent(reader, slot, from))
   if (reader.failed) return null
-  const said = { near: (head & HEAD.near) > 0, apart: (head & HEAD.apart) > 0 }
-  return { slot, reference, ...said, digest, settled, events }
+  const flags = { near: (head & HEAD.near) > 0, apart: (head & HEAD.apart) > 0 }
+  return { slot, reference, ...flags, digest, settled, events }
 }
 
 function readSettled(reader: ByteReader, head: number, slot: number): SettledReport {
@@ -261,7 +255,7 @@ export function isDueTo(slots: Slots, now: Millis, to: PeerId): boolean {
 
 function isDue(slots: Slots, now: Millis, peer: SlotPeer): boolean {
   if (peer.dueAt <= now) return true
-  return slots.slot - peer.saidIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
+  return slots.slot - peer.sentIn >= (isBusy(slots) ? BUSY_SLOTS : IDLE_SLOTS)
 }
 
 // Whether an event is open or not agreed on. Ends when own acts are no longer remembered.

@@ -34,8 +34,7 @@ const event = record({
 
 export const slotsLayout = message({
   /**
-   * The sender's standing. `print` is the fingerprint of the options, which must be equal at both;
-   * `says` is their text, for the error at a refused member.
+   * `print`: fingerprint of the options, which must be equal; `says`: their text, for the error.
    */
   standing: [
     1,
@@ -46,8 +45,7 @@ export const slotsLayout = message({
   /** Reports a settled world that differs from another member's with the same acts. */
   differs: [4, record({ slot: varint, hash: u32, acts: u32 })],
   /**
-   * The answer (M6): the settled world after a slot, the sum of its acts, the players in it, the
-   * tallies of its acts by member, and open events.
+   * The answer (M6): a settled world, the sum of its acts, its players and tallies, open events.
    */
   world: [
     3,

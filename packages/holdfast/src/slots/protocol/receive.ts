@@ -7,7 +7,7 @@ import { receivesFrom } from './reference.ts'
 import {
   ACTS_PER_SLOT,
   AHEAD_SLOTS,
-  type Call,
+  type Context,
   type Game,
   type SlotEvent,
   type Slots,
@@ -19,19 +19,19 @@ import { eventOf } from './worlds.ts'
 const STRANGERS_MAX = 4
 
 /** Receives an event from a peer. @returns the event if it is new */
-export function receiveEvent(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null {
-  const { slots } = call
+export function receiveEvent(ctx: Context, from: PeerId, sent: WireEvent): SlotEvent | null {
+  const { slots } = ctx
   const counted = slots.rules.counted(slots, sent)
   const known = find(slots, counted.slot, counted.inc, counted.id)
-  if (known) receiveAgain(call, from, counted, known)
+  if (known) receiveAgain(ctx, from, counted, known)
   else if (slots.rules.isLate(slots, counted.slot)) slots.counters.late++
-  else return insertNew(call, from, counted)
+  else return insertNew(ctx, from, counted)
   return null
 }
 
-function insertNew(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null {
-  const { slots, game } = call
-  const event = isAllowed(call, from, sent) ? eventOf(game, sent, sent.inc === from) : null
+function insertNew(ctx: Context, from: PeerId, sent: WireEvent): SlotEvent | null {
+  const { slots, game } = ctx
+  const event = isAllowed(ctx, from, sent) ? eventOf(game, sent, sent.inc === from) : null
   if (!event) {
     slots.counters.refused++
     return null
@@ -43,7 +43,7 @@ function insertNew(call: Call, from: PeerId, sent: WireEvent): SlotEvent | null 
 
 // The author's copy of an event replaces one that came through another member.
 function receiveAgain(
-  { slots, game }: Call,
+  { slots, game }: Context,
   from: PeerId,
   sent: WireEvent,
   known: SlotEvent,
@@ -59,7 +59,7 @@ function receiveAgain(
   known.direct = true
 }
 
-function isAllowed({ slots, now }: Call, from: PeerId, sent: WireEvent): boolean {
+function isAllowed({ slots, now }: Context, from: PeerId, sent: WireEvent): boolean {
   const { inc, player, slot, gone } = sent
   // An event of ours that we do not know is forged.
   if (inc === slots.me || slot > slots.slot + AHEAD_SLOTS) return false

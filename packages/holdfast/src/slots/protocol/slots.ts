@@ -14,7 +14,7 @@ import {
   createState,
   type Slots,
   type SlotsRules,
-  type Call,
+  type Context,
   createPeer,
   type Game,
   GONE_MAX,
@@ -50,7 +50,7 @@ export * from './state.ts'
 export { hasRoom, makeEvent } from './receive.ts'
 
 export const RULES: SlotsRules = rulesOf<SlotsRules>({
-  counted: (_slots, said) => said,
+  counted: (_slots, event) => event,
   isLate: ({ standing, base }, slot) => standing === 'live' && slot <= base,
   sorted,
   mayAsk: ({ askAt }, now) => now >= askAt,
@@ -62,7 +62,7 @@ export function create(rules: SlotsRules = RULES): Slots {
 }
 
 // Messages that a watching member may send.
-const HEARD_OF_WATCHERS = new Set<string | undefined>(['standing', 'inquiry'])
+const ACCEPTED_OF_WATCHERS = new Set<string | undefined>(['standing', 'inquiry'])
 
 // An alarm just before the end of the slot would be set again and again.
 const ROUNDING_MS: Millis = 0.01
@@ -80,7 +80,7 @@ export function slotsPart(box: GameBox): Part<Slots> {
       receive({ slots, game: box.game, now, out: out as SlotsOut }, from, bytes)
     },
     // A watching member may announce its standing and request the world, and nothing else.
-    acceptsFromWatcher: (bytes) => HEARD_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
+    acceptsFromWatcher: (bytes) => ACCEPTED_OF_WATCHERS.has(decode(slotsLayout, bytes)?.kind),
     acceptsWatcherFrames: true,
     read: (slots, now, from, bytes, out) => {
       const { game } = box
@@ -213,8 +213,8 @@ function flush(slots: Slots, out: SlotsOut): void {
 }
 
 // Input is hostile: malformed messages are counted.
-function receive(call: Call<Game | null>, from: PeerId, bytes: Uint8Array): void {
-  const { slots, game, now, out } = call
+function receive(ctx: Context<Game | null>, from: PeerId, bytes: Uint8Array): void {
+  const { slots, game, now, out } = ctx
   const message = decode(slotsLayout, bytes)
   const peer = slots.peers.get(from)
   if (!message) return void slots.counters.malformed++
@@ -231,7 +231,7 @@ function receive(call: Call<Game | null>, from: PeerId, bytes: Uint8Array): void
   } else if (game) answer({ slots, game, now, out }, from, message)
 }
 
-function answer({ slots, game, now, out }: Call, from: PeerId, message: SlotsMessage): void {
+function answer({ slots, game, now, out }: Context, from: PeerId, message: SlotsMessage): void {
   const peer = slots.peers.get(from)!
   if (message.kind === 'inquiry') {
     if (slots.standing !== 'live' || now - peer.answeredAt < ANSWER_AGAIN_MS) return
@@ -251,8 +251,8 @@ function answer({ slots, game, now, out }: Call, from: PeerId, message: SlotsMes
   }
 }
 
-function read(call: Call, from: PeerId, bytes: Uint8Array): void {
-  const { slots, now } = call
+function read(ctx: Context, from: PeerId, bytes: Uint8Array): void {
+  const { slots, now } = ctx
   const peer = slots.peers.get(from)
   const player = slots.players.get(from)
   if (!peer || player === undefined || Number.isNaN(slots.slot)) return
@@ -264,12 +264,12 @@ function read(call: Call, from: PeerId, bytes: Uint8Array): void {
   peer.apart = frame.apart
   if (slots.watchers.has(from)) return
   for (const sent of frame.events) {
-    const event = receiveEvent(call, from, sent)
+    const event = receiveEvent(ctx, from, sent)
     if (event) forward(slots, now, event)
   }
   if (slots.standing !== 'live') return
   compareEvents(slots, from, frame)
-  compareWorlds(call, from, frame)
+  compareWorlds(ctx, from, frame)
 }
 
 // If digests differ, one side lacks an event: queues all events that the peer may lack.
@@ -282,7 +282,7 @@ function compareEvents(slots: Slots, inc: PeerId, frame: Frame): void {
   }
 }
 
-function compareWorlds({ slots, now, out }: Call, inc: PeerId, frame: Frame): void {
+function compareWorlds({ slots, now, out }: Context, inc: PeerId, frame: Frame): void {
   const report = reportToCompare(slots, slots.peers.get(inc)!, frame)
   const mine = report && slots.settled.get(report.slot)
   if (!mine) return

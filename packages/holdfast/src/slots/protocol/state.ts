@@ -120,7 +120,7 @@ export function createPeer() {
     /** When the peer's last frame came; -Infinity for none. */
     receivedAt: -Infinity,
     /** The slot of our last frame to it. */
-    saidIn: -1,
+    sentIn: -1,
     /** Events that the peer has not acked, each with the time when it is due to be sent. */
     unacked: new Map<SlotEvent, Millis>(),
     /** When the first unacked event is due. */
@@ -178,7 +178,7 @@ export type SlotsEvent =
 
 export type SlotsOut = PartOut<SlotsEvent>
 
-export interface Call<Known = Game> {
+export interface Context<Known = Game> {
   readonly slots: Slots
   readonly game: Known
   readonly now: Millis
@@ -188,7 +188,7 @@ export interface Call<Known = Game> {
 /** The decisions that keep worlds equal: RULES of slots.ts, or a test's. */
 export interface SlotsRules {
   /** An event with the slot in which it counts. */
-  counted<Said extends { readonly slot: number }>(slots: Slots, said: Said): Said
+  counted<Event extends { readonly slot: number }>(slots: Slots, event: Event): Event
   /** Whether an event of that slot comes too late to count. */
   isLate(slots: Slots, slot: number): boolean
   /** The events of a slot in fold order (M32). */

@@ -77,11 +77,7 @@ function worldOf(slots: Slots, share: number): WorldMessage {
   }
 }
 
-/**
- * Adopts another member's world, in slot `at`. The message is hostile.
- *
- * @returns false for an invalid message
- */
+/** Adopts a world in slot `at`. The message is hostile. @returns false for an invalid one */
 export function adopt(slots: Slots, game: Game, message: WorldMessage, at: number): boolean {
   const { slot } = message
   const read = readWorld(message.text)
@@ -131,11 +127,7 @@ export const BEGIN_MS: Millis = 2_000
 /** A member with a world of an earlier session waits this much longer. */
 const WITH_OLD_MS: Millis = 10_000
 
-/**
- * Opens the world for the application; it is available from one of the next slots.
- *
- * @throws HoldfastError `schema`, naming both options, if a member with precedence has others
- */
+/** Opens the world. @throws HoldfastError `schema` if a member with precedence has other options */
 export function open(slots: Slots, game: Game): void {
   const wish = { standing: 'joining', print: game.print } as const
   for (const inc of slots.peers.keys()) {

@@ -47,9 +47,9 @@ export interface Held {
 }
 
 /** Parses another build's types, one per line: name, fields, rest; null if one is malformed. */
-export function typesOf(said: string): Theirs[] | null {
+export function typesOf(lines: string): Theirs[] | null {
   const all: Theirs[] = []
-  for (const line of said.split('\n').filter((one) => one !== '')) {
+  for (const line of lines.split('\n').filter((one) => one !== '')) {
     const [, name, text, rest = ''] = /^(.*?) (\{ .*? \}) (.*)$/.exec(line) ?? []
     const parsed = text === undefined ? null : parseSchema(text)
     if (name === undefined || !parsed) return null
@@ -138,12 +138,7 @@ function put(where: string, { name, field, at }: Column, value: unknown, into: Q
   }
 }
 
-/**
- * Quantises a value that another build stored or posted: inner fields carry over by name, as those
- * of a state do, and a number that our field cannot hold is refused.
- *
- * @throws Error that says why it does not fit
- */
+/** Quantises another build's value. @throws Error that says why it does not fit */
 export function quantiseKept(
   field: Field<unknown>,
   value: unknown,

@@ -36,10 +36,7 @@ export type FieldKind =
   | 'map'
   | 'struct'
 
-/**
- * A state as it is on the wire: numbers, and strings for texts, bytes (one character each), and
- * lists and maps (see `packed.ts`). Plain data.
- */
+/** Numbers, and strings: texts, bytes (a character each), lists and maps (`pack` of bits.ts). */
 export type Quantised = (number | string)[]
 
 /** One kind of value. */

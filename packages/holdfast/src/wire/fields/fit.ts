@@ -17,11 +17,7 @@ export type Fitted<Value> =
   | { readonly ok: true; readonly value: Value }
   | { readonly ok: false; readonly why: string; readonly isMisfit: boolean }
 
-/**
- * Accepts an object with exactly these fields.
- *
- * @returns the values, frozen; or a sentence that names the field: `field count: must be …`
- */
+/** Accepts an object with exactly these fields. @returns the values, frozen; or why not */
 export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<StateOf<F>> {
   return tried(() => {
     const why = unlike(type, value)
@@ -36,11 +32,8 @@ export function fit<F extends Fields>(type: Schema<F>, value: unknown): Fitted<S
 }
 
 /**
- * Converts another build's values by the rules of stored states: fields carry over by their present
- * or former name, new ones get their initial value, others are dropped. A number beyond our range
- * is refused.
- *
- * @returns the values, frozen; or a sentence that names the field
+ * Converts another build's values as stored states are: fields carry over by their present or
+ * former name, new ones are initial, others dropped, and a number beyond our range is refused.
  */
 export function fitGrown<F extends Fields>(type: Schema<F>, value: unknown): Fitted<StateOf<F>> {
   return tried(() => {

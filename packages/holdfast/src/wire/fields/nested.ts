@@ -50,11 +50,7 @@ const KEY_BITS = bitsFor(KEY_BYTES_MAX)
 // Names begin with a letter, so that texts and errors can recognise them.
 const NAME = /^[\p{L}_$][\p{L}\p{N}_$-]{0,63}$/u
 
-/**
- * The field names of a type or a struct.
- *
- * @throws HoldfastError `bad-value` for no fields or more than 32, or that names an invalid field
- */
+/** Checks fields. @throws HoldfastError `bad-value` for none, more than 32, or an invalid one */
 export function namesOf(what: string, fields: Fields): string[] {
   if (typeof fields !== 'object' || fields === null) {
     throw badValue(`${what} takes fields, such as { hue: u8 }: ${shown(fields)}`)

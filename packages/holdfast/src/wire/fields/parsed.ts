@@ -1,32 +1,7 @@
 /** Parses the untrusted schema text of another build, to read that build's stored data. */
 
-import {
-  angle,
-  bool,
-  bytes,
-  f32,
-  type Field,
-  type FieldKind,
-  i16,
-  i32,
-  i8,
-  list,
-  map,
-  oneOf,
-  optional,
-  quaternion,
-  ranged,
-  schema,
-  type Schema,
-  struct,
-  text,
-  textSaid,
-  u16,
-  u32,
-  u8,
-  vec2,
-  vec3,
-} from './schema.ts'
+import * as fields from './schema.ts'
+import type { Field, FieldKind, Schema } from './schema.ts'
 import type { Fields } from './nested.ts'
 
 /** Longest text of a schema that is read. */
@@ -37,94 +12,80 @@ interface Reader {
   at: number
 }
 
-/**
- * Parses a schema.
- *
- * @returns the schema and the names of its secret fields; null if the text is not a schema
- */
+/** Parses a schema; null if the text is none. */
 export function parseSchema(
-  said: string,
+  text: string,
 ): { schema: Schema<Fields>; secrets: readonly string[] } | null {
-  if (said.length > TEXT_MAX) return null
+  if (text.length > TEXT_MAX) return null
   try {
-    const reader = { text: said, at: 0 }
+    const reader = { text, at: 0 }
     expect(reader, '{ ')
-    const { fields, secrets } = fieldsOf(reader, ', ')
+    const { fields: named, secrets } = fieldsOf(reader, ', ')
     expect(reader, ' }')
-    if (reader.at < said.length) return null
-    const made = schema(fields)
-    return made.text === plain(said) ? { schema: made, secrets } : null
+    if (reader.at < text.length) return null
+    const made = fields.schema(named)
+    return made.text === plain(text) ? { schema: made, secrets } : null
   } catch {
     return null
   }
 }
 
 // Only pieces have secrets; a secret's values are encoded like any other field's.
-function plain(said: string): string {
-  return said.replaceAll(': secret ', ': ')
+function plain(text: string): string {
+  return text.replaceAll(': secret ', ': ')
 }
 
-function fieldsOf(
-  reader: Reader,
-  separator: string,
-): { fields: Record<string, Field<unknown>>; secrets: string[] } {
-  const fields: Record<string, Field<unknown>> = {}
+function fieldsOf(reader: Reader, separator: string): { fields: Fields; secrets: string[] } {
+  const named: Fields = {}
   const secrets: string[] = []
   do {
     const name = until(reader, ': ')
-    if (Object.hasOwn(fields, name)) throw new Error(`field ${name} stands there twice`)
+    if (Object.hasOwn(named, name)) throw new Error(`field ${name} stands there twice`)
     if (take(reader, 'secret ')) secrets.push(name)
-    fields[name] = fieldOf(reader)
+    named[name] = fieldOf(reader)
   } while (take(reader, separator))
-  return { fields, secrets }
+  return { fields: named, secrets }
 }
 
-type Word =
-  | Exclude<FieldKind, 'integer' | 'float'>
-  | 'u8'
-  | 'u16'
-  | 'u32'
-  | 'i8'
-  | 'i16'
-  | 'i32'
-  | 'f32'
+type Integer = 'u8' | 'u16' | 'u32' | 'i8' | 'i16' | 'i32'
+type Word = Exclude<FieldKind, 'integer' | 'float'> | Integer | 'f32'
 
 /** Parsers of the text after a field's first word. The compiler requires each new kind here. */
 const PARSERS: Readonly<Record<Word, (reader: Reader) => Field<unknown>>> = {
-  u8: () => u8,
-  u16: () => u16,
-  u32: () => u32,
-  i8: () => i8,
-  i16: () => i16,
-  i32: () => i32,
-  f32: () => f32,
-  bool: () => bool,
-  ranged: (reader) => ranged(number(reader), number(reader), number(reader)),
-  vec2: (reader) => vec2(number(reader), number(reader), number(reader)),
-  vec3: (reader) => vec3(number(reader), number(reader), number(reader)),
-  angle: (reader) => angle(number(reader)),
-  quaternion: (reader) => quaternion(number(reader)),
+  u8: () => fields.u8,
+  u16: () => fields.u16,
+  u32: () => fields.u32,
+  i8: () => fields.i8,
+  i16: () => fields.i16,
+  i32: () => fields.i32,
+  f32: () => fields.f32,
+  bool: () => fields.bool,
+  ranged: (reader) => fields.ranged(number(reader), number(reader), number(reader)),
+  vec2: (reader) => fields.vec2(number(reader), number(reader), number(reader)),
+  vec3: (reader) => fields.vec3(number(reader), number(reader), number(reader)),
+  angle: (reader) => fields.angle(number(reader)),
+  quaternion: (reader) => fields.quaternion(number(reader)),
   text: textOf,
-  bytes: (reader) => bytes(number(reader)),
+  bytes: (reader) => fields.bytes(number(reader)),
   oneOf: (reader) => {
     expect(reader, ' ')
     const [first = '', ...others] = wordOf(reader).split('/')
-    return oneOf(first, ...others)
+    return fields.oneOf(first, ...others)
   },
-  optional: (reader) => optional(inner(reader)),
+  optional: (reader) => fields.optional(inner(reader)),
   list: (reader) => {
     const most = number(reader)
-    return list(inner(reader), most)
+    return fields.list(inner(reader), most)
   },
   map: (reader) => {
     const most = number(reader)
-    return map(inner(reader), most)
+    return fields.map(inner(reader), most)
   },
   struct: (reader) => {
     expect(reader, ' (')
-    const { fields } = fieldsOf(reader, '; ')
+    const { fields: named } = fieldsOf(reader, '; ')
     expect(reader, ')')
-    return struct(fields)
+    return fields.struct(named)
   },
 }
 
@@ -137,8 +98,8 @@ function fieldOf(reader: Reader): Field<unknown> {
 function textOf(reader: Reader): Field<string> {
   const max = number(reader)
   return /^ \d/.test(reader.text.slice(reader.at, reader.at + 2))
-    ? text(max, number(reader))
-    : textSaid(max)
+    ? fields.text(max, number(reader))
+    : fields.textSaid(max)
 }
 
 function inner(reader: Reader): Field<unknown> {

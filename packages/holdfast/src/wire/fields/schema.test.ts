@@ -8,7 +8,6 @@ import { badValue, HoldfastError } from '../../machine.ts'
 import { createReader, createWriter, finish, isDone } from '../bytes.ts'
 import { fingerprint } from '../digest.ts'
 import {
-  allFields,
   angle,
   bool,
   bytes,
@@ -85,7 +84,7 @@ const KINDS: readonly Kind[] = [
   [bytes(1_000), fc.uint8Array({ maxLength: 1_000 })],
 ]
 
-function written(type: Schema<Fields>, from: Quantised, mask = allFields(type)): Uint8Array {
+function written(type: Schema<Fields>, from: Quantised, mask = type.all): Uint8Array {
   const writer = createWriter(1)
   writeFields(writer, type, from, mask)
   return finish(writer)
@@ -357,7 +356,7 @@ describe('a change', () => {
   })
 
   test('any fields of any state reach the other side, and only those', () => {
-    const masks = fc.integer({ min: 1, max: allFields(Ship) })
+    const masks = fc.integer({ min: 1, max: Ship.all })
     fc.assert(
       fc.property(ships, ships, masks, (here, there, mask) => {
         const from = quantise(Ship, here)
@@ -379,7 +378,7 @@ describe('a change', () => {
   test('of 32 fields is one unsigned number', () => {
     const names = Array.from({ length: 32 }, (_, i) => `f${i}`)
     const type = schema(Object.fromEntries(names.map((name) => [name, u32])))
-    expect(allFields(type)).toBe(0xffffffff)
+    expect(type.all).toBe(0xffffffff)
     const state = quantise(type, initialState(type))
     expect(quantiseInto(type, { f31: 0xffffffff }, state)).toBe(0x80000000)
     expect(differing(type, state, quantise(type, initialState(type)))).toBe(0x80000000)

@@ -63,11 +63,7 @@ export interface Schema<F extends Fields> {
   readonly bytesMax: number
 }
 
-/**
- * Declares the fields of a type.
- *
- * @throws HoldfastError `bad-value` for no fields or more than 32, or that names an invalid field
- */
+/** @throws HoldfastError `bad-value` for no fields, more than 32, or an invalid field */
 export function schema<F extends Fields>(fields: F): Schema<F> {
   const names = namesOf('a type', fields)
   const columns: Column[] = []
@@ -80,29 +76,19 @@ export function schema<F extends Fields>(fields: F): Schema<F> {
     size = end
     bits += field.bits
   }
-  const said = names.map((name) => `${name}: ${fields[name]!.text}`)
+  const parts = names.map((name) => `${name}: ${fields[name]!.text}`)
   const bytesMax = Math.ceil(bits / 8)
   const places = new Map(names.map((name, i) => [name, i]))
   const all = 2 ** names.length - 1
-  return { fields, text: `{ ${said.join(', ')} }`, names, columns, places, all, size, bytesMax }
+  return { fields, text: `{ ${parts.join(', ')} }`, names, columns, places, all, size, bytesMax }
 }
 
-/**
- * Refuses a type with more than `most` bytes, and gives the bytes of each field and their sum.
- *
- * @param what  the subject of the sentence: `dot: its state`
- * @param most  bytes of all fields with their mask
- * @throws HoldfastError `bad-value`
- */
+/** @throws HoldfastError `bad-value` above `most` bytes, with the bytes of each field */
 export function checkSize(what: string, type: Schema<Fields>, most: number): void {
   if (type.bytesMax <= most) return
   const parts = type.columns.map(({ name, field }) => `${name} ${field.bits / 8}`)
   const sum = `${[`mask ${type.names.length / 8}`, ...parts].join(' + ')} = ${type.bytesMax}`
   throw badValue(`${what} has at most ${most} bytes, to fit one datagram: ${sum}`)
-}
-
-export function allFields(type: Schema<Fields>): number {
-  return type.all
 }
 
 /** A state, quantised. @throws HoldfastError `bad-value`: the field, what it takes, the value */
@@ -176,8 +162,7 @@ export function valueOf<F extends Fields>(type: Schema<F>, from: Quantised): Sta
 }
 
 /**
- * Puts one field's value into a state. Bytes cannot be frozen, so each read of a value with bytes
- * returns a copy: writing into it changes no state.
+ * Puts one field's value into a state. Bytes cannot be frozen, so each read of them returns a copy.
  */
 export function putValue(
   state: Record<string, unknown>,
@@ -213,11 +198,7 @@ export function updated<F extends Fields>(
 const bitsOut: BitWriter = createBitWriter(0)
 const bitsIn: BitReader = createBitReader(new Uint8Array(0))
 
-/**
- * Writes some fields: the mask with one bit per field, the masked fields in order, zero padding.
- *
- * @throws RangeError if the mask is empty or names a missing field
- */
+/** Writes the mask, one bit per field, the masked fields, padding. @throws RangeError for mask 0 */
 export function writeFields(
   writer: ByteWriter,
   type: Schema<Fields>,
@@ -242,10 +223,8 @@ export function writeFields(
 }
 
 /**
- * Reads some fields into a quantised state. Malformed input makes the reader fail and may leave
- * `into` partly written.
- *
- * @returns the mask of the fields read; 0 if malformed
+ * Reads some fields into a quantised state. @returns their mask; 0 if malformed: the reader fails,
+ * and `into` may be partly written
  */
 export function readFields(reader: ByteReader, type: Schema<Fields>, into: Quantised): number {
   const { columns } = type

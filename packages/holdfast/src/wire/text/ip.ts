@@ -69,9 +69,9 @@ export function isTrusted(peer: string, trust: Trust): boolean {
  * left of it.
  */
 export function clientOf(peer: string, forwarded: string | undefined, trust: Trust): string {
-  const said = forwarded?.split(',').slice(-HOPS_MAX).map(bare).toReversed() ?? []
+  const entries = forwarded?.split(',').slice(-HOPS_MAX).map(bare).toReversed() ?? []
   let client = peer
-  for (const [hop, address] of said.entries()) {
+  for (const [hop, address] of entries.entries()) {
     const goesOn = typeof trust === 'number' ? hop < trust : isTrusted(client, trust)
     if (!goesOn || partsOf(address) === null) break
     client = address

@@ -5,12 +5,7 @@ import { badValue } from '../../machine.ts'
 /** Deepest nesting of arrays and objects. */
 export const DEPTH_MAX = 64
 
-/**
- * A value as JSON; undefined becomes null.
- *
- * @param what  its name in a sentence
- * @throws HoldfastError code `bad-value` that names what JSON lacks, as `checkPlain`
- */
+/** A value as JSON; undefined becomes null. @throws as `checkPlain` */
 export function toJson(value: unknown, what = 'a value'): string {
   const given = value ?? null
   checkPlain(given, what)
