@@ -179,7 +179,8 @@ function outOf(before: Objects, state: Objects, effects: Effects): PartOut {
       const told = event as objects.ObjectEvent
       if (told.kind !== 'object-answer' || told.answer !== 'granted') return
       const asked = before.requests.get(told.request)
-      if (asked?.what === 'take') effects.granted.push(`${asked.from.epoch}.${asked.from.count}`)
+      if (asked?.what === 'take')
+        effects.granted.push(`${asked.version.epoch}.${asked.version.count}`)
     },
   }
 }

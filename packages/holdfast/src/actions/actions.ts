@@ -16,7 +16,7 @@ import {
   type Signature,
   fitAnswer,
 } from '../api/arguments.ts'
-import type { Host, Kind, Opened, Face, TableEvents, TableView } from '../kind/kind.ts'
+import type { Host, Kind, Face, TableEvents, TableView } from '../kind/kind.ts'
 import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
@@ -33,14 +33,13 @@ export const actionsKind: Kind<'action'> = {
   channel: actions.ACTIONS_CHANNEL,
   most: Infinity,
   text: (type) => signatureText(type.name, (type as AnyAction).signature),
-  open: (definitions, host) => open(definitions as readonly AnyAction[], host),
-}
-
-function open(types: readonly AnyAction[], host: Host): Opened {
-  const state = actions.create()
-  const runs = new Map(types.map((type) => [type.name, runOf(type, types, host.reports.report)]))
-  const part = actions.actionsPart(runs, host.companions) as Part<never>
-  return { part, state, face: new ActionsApi(types, state, host) }
+  open: (definitions, host) => {
+    const types = definitions as readonly AnyAction[]
+    const state = actions.create()
+    const runs = new Map(types.map((type) => [type.name, runOf(type, types, host.reports.report)]))
+    const part = actions.actionsPart(runs, host.companions) as Part<never>
+    return { part, state, face: new ActionsApi(types, state, host) }
+  },
 }
 
 /**

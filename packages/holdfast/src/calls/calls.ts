@@ -26,7 +26,7 @@ import {
 } from '../api/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
-import type { Face, Host, Kind, MemberInfo, Opened } from '../kind/kind.ts'
+import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
 import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { rpcPart } from './protocol/rpc.ts'
@@ -37,12 +37,11 @@ export const proceduresKind: Kind<'procedure'> = {
   channel: RPC_CHANNEL,
   most: Infinity,
   text: (type) => signatureText(`${type.name}()`, (type as ProcedureType).signature),
-  open: (definitions, host) => open(definitions as readonly ProcedureType[], host),
-}
-
-function open(types: readonly ProcedureType[], host: Host): Opened {
-  const state = create()
-  return { part: rpcPart as Part<never>, state, face: new CallsApi(types, state, host) }
+  open: (definitions, host) => {
+    const types = definitions as readonly ProcedureType[]
+    const state = create()
+    return { part: rpcPart as Part<never>, state, face: new CallsApi(types, state, host) }
+  },
 }
 
 /**

@@ -81,7 +81,7 @@ function kindOf(channel: number): Kind<'part'> {
       const { plan, name, options } = definition as CustomDefinition
       const author = authorOf(plan, name, options, host.reports)
       const state = machine.create(author)
-      const face = new CustomApi({ plan, name, options }, state, host)
+      const face = new CustomApi(definition as CustomDefinition, state, host)
       return { part: machine.customPart(channel, author) as Part<never>, state, face }
     },
   }
@@ -104,12 +104,6 @@ function checkPlan(plan: unknown): void {
   if (given['receive'] !== undefined) checkSync('receive of a part', given['receive'])
 }
 
-interface Given {
-  readonly plan: AnyPlan
-  readonly name: string
-  readonly options: unknown
-}
-
 const NOBODY = Object.freeze<MemberInfo>({
   player: 0,
   inc: 0,
@@ -119,27 +113,27 @@ const NOBODY = Object.freeze<MemberInfo>({
 })
 
 export class CustomApi implements Face {
-  readonly #given: Given
+  readonly #definition: CustomDefinition
   readonly #state: machine.Custom
   readonly #host: Host
   readonly #events: Listeners<PartEvents>
   #face: { readonly face: unknown } | null = null
   #changed = false
 
-  constructor(given: Given, state: machine.Custom, host: Host) {
-    this.#given = given
+  constructor(definition: CustomDefinition, state: machine.Custom, host: Host) {
+    this.#definition = definition
     this.#state = state
     this.#host = host
-    this.#events = new Listeners(`the part "${given.name}"`, ['changed'], host.reports)
+    this.#events = new Listeners(`the part "${definition.name}"`, ['changed'], host.reports)
   }
 
   /** The author's face, created on first use. @throws HoldfastError `left` */
   part(): unknown {
     if (this.#face) return this.#face.face
     if (this.#host.over) {
-      throw new HoldfastError('left', `no part "${this.#given.name}": the session was left`)
+      throw new HoldfastError('left', `no part "${this.#definition.name}": the session was left`)
     }
-    const { plan, options } = this.#given
+    const { plan, options } = this.#definition
     this.#face = { face: plan.face(this.#hostOf(), options) }
     return this.#face.face
   }
@@ -156,7 +150,7 @@ export class CustomApi implements Face {
   }
 
   #receive(inc: number, bytes: Uint8Array): void {
-    const { plan, name } = this.#given
+    const { plan, name } = this.#definition
     const from = this.#host.find(inc)
     if (!plan.receive || !from) return
     try {
@@ -168,7 +162,7 @@ export class CustomApi implements Face {
 
   #hostOf(): PartHost<object> {
     const { reports } = this.#host
-    const [host, state, what] = [this.#host, this.#state, `the part "${this.#given.name}"`]
+    const [host, state, what] = [this.#host, this.#state, `the part "${this.#definition.name}"`]
     return {
       get state() {
         return state.published.state as object
@@ -208,7 +202,7 @@ export class CustomApi implements Face {
   #send(to: MemberInfo | 'all', message: Uint8Array): void {
     this.#checkOpen('sent')
     this.#host.checkPlays('send')
-    const { name } = this.#given
+    const { name } = this.#definition
     const bytes = bounded('a message', message, machine.CUSTOM_SAID_MAX).slice()
     const inc = this.#recipient(to)
     const sent = this.#host.doNow((now, out) =>

@@ -1,20 +1,22 @@
 /** Objects as a game defines them, and their part of a session. */
 
-import { badValue } from '../machine.ts'
-import { checkCount } from '../api/options.ts'
 import * as objects from './protocol/objects.ts'
+import { badValue } from '../machine.ts'
+import { checkCount, checkName, checkOptions, fieldsOf } from '../api/options.ts'
 import type { Part } from '../kind/protocol/part.ts'
-import { type Fields, shown } from '../wire/fields/schema.ts'
+import { checkSize, type Fields, type Schema, shown } from '../wire/fields/schema.ts'
 import { ObjectRegistry } from './registry.ts'
-import type { Host, Kind, Opened } from '../kind/kind.ts'
+import type { Kind } from '../kind/kind.ts'
 import {
-  compileObject,
-  keptTextOf,
   OBJECT_TYPES_MAX,
   type ObjectOptions,
   type ObjectType,
-  textOf,
+  OWNING_OPTIONS,
+  rulesOf,
+  ruleText,
 } from './types.ts'
+import { courseOf } from './motion.ts'
+import type { Report } from '../api/reports.ts'
 
 /** Most send ticks of objects a second. */
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
@@ -24,22 +26,27 @@ export const objectsKind: Kind<'object'> = {
   channel: objects.OBJECTS_CHANNEL,
   most: OBJECT_TYPES_MAX,
   options: ['objectsPerPlayer', 'updatesPerSecond'],
-  text: (definition) => textOf(definition as ObjectType),
-  keptText: (definition) => keptTextOf(definition as ObjectType),
+  text: (definition) => {
+    const { name, schema, course, rules } = definition as ObjectType
+    return [name, schema.text, ...(course ? [course.text] : []), ruleText(rules)].join(' ')
+  },
+  keptText: (definition) => {
+    const { name, schema, rules } = definition as ObjectType
+    return rules.kept ? `${name} ${schema.text} ${rules.timed ? 'timed ' : ''}kept` : ''
+  },
   hides: (definition) => {
     const { kept, visibility } = (definition as ObjectType).rules
     return Boolean(kept) && visibility !== null
   },
   terms: ({ objectsPerPlayer }) => termsOf(objectsPerPlayer),
-  open: (definitions, host) => open(definitions as readonly ObjectType[], host),
-}
-
-function open(types: readonly ObjectType[], host: Host): Opened {
-  const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
-  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
-  const { keeper = null } = types.find((type) => type.keeper) ?? {}
-  const part = objects.objectsPart(rules, keeper) as Part<never>
-  return { part, state, face: new ObjectRegistry(types, rules, state, host) }
+  open: (definitions, host) => {
+    const types = definitions as readonly ObjectType[]
+    const state = objects.create(1_000 / rateOf(host.options['updatesPerSecond']))
+    const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+    const { keeper = null } = types.find((type) => type.keeper) ?? {}
+    const part = objects.objectsPart(rules, keeper) as Part<never>
+    return { part, state, face: new ObjectRegistry(types, rules, state, host) }
+  },
 }
 
 function termsOf(most: unknown): string {
@@ -65,5 +72,16 @@ export function object<F extends Fields>(
   fields: F,
   options: ObjectOptions<NoInfer<F>> = {},
 ): ObjectType<F> {
-  return compileObject(objectsKind, name, fields, options as ObjectOptions<F>)
+  const given = options as ObjectOptions<Fields>
+  checkName(name)
+  checkOptions(name, given, [...OWNING_OPTIONS, 'motion'])
+  const schema = fieldsOf(name, fields)
+  const whole = schema as unknown as Schema<Fields>
+  const course = courseOf(name, fields, given.motion)
+  checkSize(`${name}: its state`, whole, objects.STATE_MAX)
+  const rulesFor = (report: Report): objects.TypeRules => {
+    return rulesOf(name, whole, given, course !== null, report)
+  }
+  const keeper = given.kept?.keeper ?? null
+  return { kind: objectsKind, name, schema, course, rules: rulesFor(() => {}), keeper, rulesFor }
 }

@@ -1,22 +1,13 @@
 /** The public handle of a piece. */
 
 import { HoldfastError } from '../machine.ts'
-import {
-  type LossReason,
-  type Op,
-  type Row,
-  between,
-  byLevel,
-  GONE,
-  HELD,
-  lastFromOthers,
-  setFields,
-} from './protocol/pieces.ts'
+import { above, below, between, byLevel, GONE, HELD } from './protocol/pieces.ts'
+import { lastFromOthers, setFields } from './protocol/pieces.ts'
+import type { LossReason, Op, Pieces, Row } from './protocol/pieces.ts'
 import { differing, type Fields, type StateOf } from '../wire/fields/schema.ts'
 import { type Stop, type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'
-import type { Reports } from '../api/reports.ts'
-import type { MemberInfo } from '../kind/kind.ts'
+import type { Host, MemberInfo } from '../kind/kind.ts'
 import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
 /** A hold of this player that ended without their letting go. */
@@ -107,22 +98,14 @@ export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEve
   ): Promise<PieceOutcome>
 }
 
-/** The session as a handle sees it. */
-export interface PieceHost {
-  readonly reports: Reports
+/** What a handle needs of its registry. */
+export interface PieceOwner {
+  readonly host: Host
+  readonly state: Pieces
   /** The piece as shown; null if it does not exist. */
   shown(id: number): Row | null
-  /** Null if the player is not here. */
-  member(player: number): MemberInfo | null
-  readonly player: number
-  /** Whether the session was left. */
-  readonly left: boolean
-  /** @throws HoldfastError `watching` in a member that only watches */
-  checkPlays(verb: string): void
-  /** How many of our updates are pending, and whether one of them is a regrab. */
-  pendingOf(id: number): { count: number; regrab: boolean }
-  above(): string
-  below(): string
+  /** All pieces as shown, queued updates included. */
+  rows(): Iterable<Row>
   /** @throws HoldfastError */
   ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome>
   /** The shown state changed. */
@@ -152,7 +135,7 @@ export class Piece implements PieceHandle<Fields> {
   readonly id: string
   readonly type: PieceType
   alive = true
-  readonly #host: PieceHost
+  readonly #owner: PieceOwner
   // The id in the protocol.
   readonly #number: number
   #events: Listeners<PieceEvents> | null = null
@@ -165,8 +148,8 @@ export class Piece implements PieceHandle<Fields> {
   // The published generation when the first queued update began to wait.
   #since = 0
 
-  constructor(host: PieceHost, type: PieceType, row: Row) {
-    this.#host = host
+  constructor(owner: PieceOwner, type: PieceType, row: Row) {
+    this.#owner = owner
     this.type = type
     this.id = idOf(row.id)
     this.#number = row.id
@@ -176,7 +159,7 @@ export class Piece implements PieceHandle<Fields> {
 
   /** Internal: the piece as shown, queued updates included. */
   get row(): Row {
-    this.#shown ??= this.#withQueued(this.#host.shown(this.#number) ?? this.#row)
+    this.#shown ??= this.#withQueued(this.#owner.shown(this.#number) ?? this.#row)
     this.#row = this.#shown
     return this.#shown
   }
@@ -186,7 +169,7 @@ export class Piece implements PieceHandle<Fields> {
     for (const { op } of this.#queue) {
       const fields = [...row.fields]
       setFields(this.type.schema, fields, op.fields, op.mask)
-      const heldBy = op.hold === 'release' ? 0 : op.hold === 'keep' ? row.heldBy : this.#host.player
+      const heldBy = op.hold === 'release' ? 0 : op.hold === 'keep' ? row.heldBy : this.#player
       row = { ...row, fields, z: op.z ?? row.z, heldBy }
     }
     return row
@@ -206,7 +189,17 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   #member(player: number): MemberInfo | null {
-    return player === 0 ? null : this.#host.member(player)
+    return player === 0 ? null : this.#owner.host.findPlayer(player)
+  }
+
+  get #player(): number {
+    return this.#owner.state.player
+  }
+
+  // How many of our updates are pending, and whether one of them is a regrab.
+  #pending(): { count: number; regrab: boolean } {
+    const pending = this.#owner.state.pending.get(this.#number) ?? []
+    return { count: pending.length, regrab: pending.some(({ regrab }) => regrab) }
   }
 
   get z(): string {
@@ -214,7 +207,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   get pending(): boolean {
-    return this.#queue.length > 0 || this.#host.pendingOf(this.#number).count > 0
+    return this.#queue.length > 0 || this.#pending().count > 0
   }
 
   async update(patch: PiecePatch<Fields>, call: PieceCall = {}): Promise<PieceOutcome> {
@@ -222,7 +215,7 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   grab({ loose = false, wrest = false, raise = false, signal }: Grip = {}): Promise<PieceOutcome> {
-    const z = raise ? this.#host.above() : null
+    const z = raise ? above(this.#owner.rows()) : null
     const op: Op = { hold: wrest ? 'wrest' : 'grab', mask: 0, fields: [], z }
     return this.#do(op, { signal }, loose && !wrest)
   }
@@ -232,11 +225,11 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   raise(call: PieceCall = {}): Promise<PieceOutcome> {
-    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.above() }, call)
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: above(this.#owner.rows()) }, call)
   }
 
   lower(call: PieceCall = {}): Promise<PieceOutcome> {
-    return this.#do({ hold: 'keep', mask: 0, fields: [], z: this.#host.below() }, call)
+    return this.#do({ hold: 'keep', mask: 0, fields: [], z: below(this.#owner.rows()) }, call)
   }
 
   level(
@@ -253,7 +246,7 @@ export class Piece implements PieceHandle<Fields> {
     listener: (value: PieceEvents[Name]) => void,
     options?: Listen,
   ): Stop {
-    this.#events ??= new Listeners('a piece', EVENTS, this.#host.reports)
+    this.#events ??= new Listeners('a piece', EVENTS, this.#owner.host.reports)
     return this.#events.on(name, listener, options)
   }
 
@@ -284,11 +277,11 @@ export class Piece implements PieceHandle<Fields> {
 
   #check({ signal }: PieceCall): void {
     signal?.throwIfAborted()
-    if (this.#host.left) {
+    if (this.#owner.host.over) {
       const what = `${this.type.name} ${this.id}`
       throw new HoldfastError('left', `cannot change ${what}: the session was left`)
     }
-    this.#host.checkPlays(`change ${this.type.name} ${this.id}`)
+    this.#owner.host.checkPlays(`change ${this.type.name} ${this.id}`)
   }
 
   async #do(op: Op, call: PieceCall, regrab = false): Promise<PieceOutcome> {
@@ -297,20 +290,20 @@ export class Piece implements PieceHandle<Fields> {
     if (!this.alive) return this.refusedOutcome(GONE)
     if (op.hold === 'keep' && op.mask === 0 && op.z === null) return UNCHANGED
     // Only a regrab may be granted although stale, so later updates wait for its outcome (O51).
-    const under = this.#host.pendingOf(this.#number)
+    const under = this.#pending()
     const waits = this.#queue.length > 0 || under.regrab || under.count >= PENDING_MAX
     const outcome = waits ? this.#wait(op, under.regrab) : this.#ask(op, regrab)
     return signal ? abortable(outcome, signal) : outcome
   }
 
   #ask(op: Op, regrab: boolean): Promise<PieceOutcome> {
-    const outcome = this.#host.ask(this.#number, op, regrab)
+    const outcome = this.#owner.ask(this.#number, op, regrab)
     this.#touch()
     return outcome
   }
 
   #wait(op: Op, afterRegrab: boolean): Promise<PieceOutcome> {
-    if (this.#queue.length === 0) this.#since = this.#host.shown(this.#number)?.gen ?? 0
+    if (this.#queue.length === 0) this.#since = this.#owner.shown(this.#number)?.gen ?? 0
     let later = this.#queue.at(-1)
     if (later?.op.hold === 'keep' && (op.hold === 'keep' || op.hold === 'release')) {
       later.op = merged(this.type, later.op, op)
@@ -326,20 +319,20 @@ export class Piece implements PieceHandle<Fields> {
 
   // Queued updates give complete values, so they would undo another player's newer update.
   #discardIfBeaten(): void {
-    const row = this.#queue.length > 0 ? this.#host.shown(this.#number) : null
-    const others = row && lastFromOthers(row, this.#host.player)
-    if (!others || others.gen <= this.#since || others.by === this.#host.player) return
+    const row = this.#queue.length > 0 ? this.#owner.shown(this.#number) : null
+    const others = row && lastFromOthers(row, this.#player)
+    if (!others || others.gen <= this.#since || others.by === this.#player) return
     this.onConflict(others.by)
   }
 
   /** Internal: sends queued updates, after the turn's events, as one may discard the queue. */
   pump(): void {
     while (this.#queue.length > 0) {
-      const { count, regrab } = this.#host.pendingOf(this.#number)
+      const { count, regrab } = this.#pending()
       if (regrab || count >= PENDING_MAX) return
       const { op, afterRegrab, settle } = this.#queue.shift()!
-      const row = this.#host.shown(this.#number)
-      const isLost = !row || (afterRegrab && row.heldBy !== this.#host.player)
+      const row = this.#owner.shown(this.#number)
+      const isLost = !row || (afterRegrab && row.heldBy !== this.#player)
       if (isLost) settle(this.lateOutcome(row ? row.heldBy || row.by : 0))
       else settle(this.#ask(op, false))
     }
@@ -406,7 +399,7 @@ export class Piece implements PieceHandle<Fields> {
   #touch(): void {
     this.#shown = null
     this.#state = null
-    this.#host.onTouched(this)
+    this.#owner.onTouched(this)
   }
 }
 

@@ -1,11 +1,13 @@
 /** Types of pieces as a game defines them, and the kind that a session opens for them. */
 
-import type { Part } from '../kind/protocol/part.ts'
 import * as pieces from './protocol/pieces.ts'
-import { checkName } from '../api/options.ts'
-import type { Fields } from '../wire/fields/schema.ts'
-import type { Definition, Host, Kind, Opened } from '../kind/kind.ts'
-import { compilePiece, type PieceOptions, type PieceType } from './types.ts'
+import type { Part } from '../kind/protocol/part.ts'
+import { migrationOf } from '../api/migrations.ts'
+import { checkName, checkOptions, checkWord, fieldsOf } from '../api/options.ts'
+import type { Report } from '../api/reports.ts'
+import { checkSize, type Fields, type Schema } from '../wire/fields/schema.ts'
+import type { Definition, Kind } from '../kind/kind.ts'
+import { checkRules, decisionOf, type PieceOptions, type PieceType, secretsOf } from './types.ts'
 import { tableOf } from './table.ts'
 import { PieceRegistry } from './registry.ts'
 
@@ -24,20 +26,19 @@ export const piecesKind: Kind<'piece'> = {
   hides: (definition) => {
     return Object.values((definition as PieceType).schema.fields).some((field) => 'sees' in field)
   },
-  open: (definitions, host) => open(definitions as readonly PieceType[], host),
+  open: (definitions, host) => {
+    const types = definitions as readonly PieceType[]
+    const state = pieces.create()
+    const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
+    host.companions.push(tableOf(state, types, rules))
+    const part = pieces.piecesPart(rules) as Part<never>
+    return { part, state, face: new PieceRegistry(types, rules, state, host) }
+  },
 }
 
 function textOf(definition: Definition): string {
   const { name, schema } = definition as PieceType
   return `${name} ${schema.text} piece`
-}
-
-function open(types: readonly PieceType[], host: Host): Opened {
-  const state = pieces.create()
-  const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
-  host.companions.push(tableOf(state, types, rules))
-  const part = pieces.piecesPart(rules) as Part<never>
-  return { part, state, face: new PieceRegistry(types, rules, state, host) }
 }
 
 /**
@@ -52,6 +53,22 @@ export function piece<F extends Fields>(
   fields: F,
   options: PieceOptions<NoInfer<F>> = {},
 ): PieceType<F> {
+  const given = options as unknown as PieceOptions<Fields>
+  const { hold = 'free' } = given
   checkName(name)
-  return compilePiece(piecesKind, name, fields, options as PieceOptions<F>)
+  checkOptions(name, given, ['hold', 'rules', 'was', 'migrate'])
+  const schema = fieldsOf(name, fields)
+  checkWord(`${name}: hold`, hold, ['must', 'free'])
+  checkRules(name, given.rules)
+  const whole = schema as unknown as Schema<Fields>
+  checkSize(`${name}: a piece`, whole, pieces.PIECE_BYTES_MAX)
+  const rulesFor = (report: Report): pieces.PieceRules => ({
+    name,
+    schema: whole,
+    mustHold: hold === 'must',
+    kept: migrationOf(name, given),
+    ...secretsOf(name, whole, report),
+    ...decisionOf(name, whole, given, report),
+  })
+  return { kind: piecesKind, name, schema, rules: rulesFor(() => {}), rulesFor }
 }

@@ -5,7 +5,7 @@ import { HoldfastError } from '../machine.ts'
 import * as pieces from './protocol/pieces.ts'
 import type { Op, PieceEvent, Row } from './protocol/pieces.ts'
 import { Collections, type Listing } from '../kind/listing.ts'
-import { lowestFirst, Piece, type PieceHandle, type PieceHost } from './handles.ts'
+import { lowestFirst, Piece, type PieceHandle, type PieceOwner } from './handles.ts'
 import { idOf, type PieceType } from './types.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type PieceOutcome, refused } from '../kind/outcomes.ts'
@@ -14,15 +14,14 @@ import type { Face, Host } from '../kind/kind.ts'
 // Enough bytes that nobody can guess the seed of random draws.
 const SEED_BYTES = 32
 
-export class PieceRegistry implements Face {
-  readonly #host: Host
+export class PieceRegistry implements Face, PieceOwner {
+  readonly host: Host
   readonly #types: readonly PieceType[]
-  readonly #state: pieces.Pieces
+  readonly state: pieces.Pieces
   readonly #handles = new Map<number, Piece>()
   // Handles that changed in this turn.
   readonly #changed = new Set<Piece>()
   readonly #collections: Collections<PieceType, PieceHandle>
-  readonly #face: PieceHost
   readonly #rules: pieces.PieceTypes
   // Players who left holding pieces, and whether an operation that frees some is pending.
   #absentHolders: readonly number[] = []
@@ -37,40 +36,26 @@ export class PieceRegistry implements Face {
   ) {
     this.#types = types
     this.#rules = rules
-    this.#state = state
-    this.#host = host
+    this.state = state
+    this.host = host
     this.#collections = new Collections(types, host.reports, lowestFirst)
-    this.#face = {
-      reports: host.reports,
-      shown: (id) => pieces.shown(state, this.#rules, id),
-      get player() {
-        return state.player
-      },
-      get left() {
-        return host.over
-      },
-      checkPlays: (verb) => host.checkPlays(verb),
-      member: (player) => host.findPlayer(player),
-      pendingOf: (id) => {
-        const pending = state.pending.get(id) ?? []
-        return { count: pending.length, regrab: pending.some((one) => one.regrab) }
-      },
-      above: () => pieces.above(this.#all()),
-      below: () => pieces.below(this.#all()),
-      ask: (id, op, regrab) => this.#ask(id, op, regrab),
-      onTouched: (handle) => {
-        this.#collections.note(handle.type, handle, 'changed')
-        host.notify()
-      },
-    }
+  }
+
+  shown(id: number): Row | null {
+    return pieces.shown(this.state, this.#rules, id)
+  }
+
+  *rows(): Iterable<Row> {
+    for (const { row } of this.#handles.values()) yield row
+  }
+
+  onTouched(handle: PieceHandle): void {
+    this.#collections.note(handle.type, handle, 'changed')
+    this.host.notify()
   }
 
   begin(random: (count: number) => Uint8Array): void {
-    this.#state.committed.seed = random(SEED_BYTES)
-  }
-
-  *#all(): Iterable<Row> {
-    for (const { row } of this.#handles.values()) yield row
+    this.state.committed.seed = random(SEED_BYTES)
   }
 
   /** All pieces of a type, lowest first. @throws HoldfastError code `not-found` */
@@ -88,7 +73,7 @@ export class PieceRegistry implements Face {
     if (event.kind === 'pieces-lost') return this.#lost(event.ids)
     const { id } = event
     const handle = this.#handles.get(id)
-    const row = this.#state.published.get(id)
+    const row = this.state.published.get(id)
     if (event.kind === 'piece-went') return this.#remove(id)
     if (event.kind === 'piece-lost') return handle?.onLost(event.by, event.why)
     // The piece was removed since: a later event reports that.
@@ -105,7 +90,7 @@ export class PieceRegistry implements Face {
 
   #add(row: Row): void {
     const type = this.#types[row.type]!
-    const handle = new Piece(this.#face, type, row)
+    const handle = new Piece(this, type, row)
     this.#handles.set(row.id, handle)
     this.#collections.note(type, handle, 'added')
   }
@@ -126,15 +111,15 @@ export class PieceRegistry implements Face {
     this.#collections.emit()
   }
 
-  #ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome> {
-    const state = this.#state
+  ask(id: number, op: Op, regrab: boolean): Promise<PieceOutcome> {
+    const state = this.state
     const row = state.published.get(id)
     if (!row) return Promise.resolve(refused('gone', pieces.GONE))
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
         pieces.removePending(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
-        this.#host.touch()
+        this.host.touch()
       }
       const body = (): Uint8Array => {
         seq = state.nextSeq
@@ -152,7 +137,7 @@ export class PieceRegistry implements Face {
         clear()
         resolve(refused('lost', why))
       }
-      this.#host.ask({ body, settle, lost, reject: failed })
+      this.host.ask({ body, settle, lost, reject: failed })
     })
   }
 
@@ -211,11 +196,11 @@ export class PieceRegistry implements Face {
       this.#freeAgain(players)
     }
     const body = (): Uint8Array => pieces.encodeFree(players)
-    this.#host.ask({ body, settle, lost: reject, reject })
+    this.host.ask({ body, settle, lost: reject, reject })
   }
 
   #freeAgain(players: readonly number[]): void {
-    const { me, primary } = this.#state
+    const { me, primary } = this.state
     if (this.#absentHolders.length === 0 && me === primary) this.#absentHolders = players
   }
 
@@ -223,6 +208,6 @@ export class PieceRegistry implements Face {
     const text = ids.join()
     if (text === this.#reportedLost) return
     this.#reportedLost = text
-    this.#host.emit('lostSecrets', ids.map(idOf))
+    this.host.emit('lostSecrets', ids.map(idOf))
   }
 }

@@ -2,12 +2,11 @@
 
 import { HoldfastError, within } from '../machine.ts'
 import type { Kind } from '../kind/kind.ts'
-import { checkSync, checkOptions, checkWord, fieldsOf } from '../api/options.ts'
+import { checkSync, checkOptions } from '../api/options.ts'
 import { requireSync, isMistake, type Report, guardRule } from '../api/reports.ts'
-import { type Hold, PIECE_BYTES_MAX, type PieceRules, type Row } from './protocol/pieces.ts'
-import { type MigrationOptions, migrationOf } from '../api/migrations.ts'
+import type { Hold, PieceRules, Row } from './protocol/pieces.ts'
+import type { MigrationOptions } from '../api/migrations.ts'
 import {
-  checkSize,
   type Field,
   type FieldKind,
   type Fields,
@@ -101,38 +100,14 @@ export interface PieceType<F extends Fields = Fields> {
   readonly rulesFor: (report: Report) => PieceRules
 }
 
-/** Compiles a type. @throws HoldfastError code `bad-value` if its fields are too long */
-export function compilePiece<F extends Fields>(
-  kind: Kind<'piece'>,
-  name: string,
-  fields: F,
-  options: PieceOptions<F>,
-): PieceType<F> {
-  checkOptions(name, options, ['hold', 'rules', 'was', 'migrate'])
-  const compiled = fieldsOf(name, fields)
-  const { hold = 'free' } = options
-  checkWord(`${name}: hold`, hold, ['must', 'free'])
-  checkRules(name, options.rules)
-  const whole = compiled as unknown as Schema<Fields>
-  checkSize(`${name}: a piece`, whole, PIECE_BYTES_MAX)
-  const rulesFor = (report: Report): PieceRules => ({
-    name,
-    schema: whole,
-    mustHold: hold === 'must',
-    kept: migrationOf(name, options as unknown as MigrationOptions<Fields>),
-    ...secretsOf(name, whole, report),
-    ...decisionOf(name, whole, options as unknown as PieceOptions<Fields>, report),
-  })
-  return { kind, name, schema: compiled, rules: rulesFor(() => {}), rulesFor }
-}
-
-function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {
+/** @throws HoldfastError `bad-value` */
+export function checkRules(type: string, rules: { readonly update?: unknown } | undefined): void {
   if (rules === undefined) return
   checkOptions(`rules of "${type}"`, rules, ['update'])
   if (rules.update !== undefined) checkSync(`the update rule of "${type}"`, rules.update)
 }
 
-function secretsOf(
+export function secretsOf(
   type: string,
   compiled: Schema<Fields>,
   report: Report,
@@ -158,7 +133,7 @@ function secretsOf(
   }
 }
 
-function decisionOf(
+export function decisionOf(
   name: string,
   type: Schema<Fields>,
   { rules }: PieceOptions<Fields>,

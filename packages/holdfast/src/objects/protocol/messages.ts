@@ -256,9 +256,9 @@ export function encodeRequest(
   types: Types,
   number: number,
   replica: Replica,
-  { what, to, from, answers }: Request,
+  { what, to, version, answers }: Request,
 ): Uint8Array {
-  const name = nameOf({ ...replica, version: from })
+  const name = nameOf({ ...replica, version })
   const numbers = [number, ...name, WHATS.indexOf(what), to, answers]
   if (what === 'take') return plain(KIND.request, ...numbers)
   return withEntry(KIND.request, types, replica, ...numbers)

@@ -48,21 +48,20 @@ export function request(
 ): number {
   const { objects, now } = ctx
   const number = objects.nextRequest++
-  const { key, version: from } = replica
-  objects.requests.set(number, { key, what, to, from, answers, at: now })
+  const { key, version } = replica
+  const asked = { key, what, to, version, answers, at: now }
+  objects.requests.set(number, asked)
   if (what !== 'take') replica.giving = true
-  send(ctx, number, objects.requests.get(number)!)
+  send(ctx, number, asked)
   return number
 }
 
 function send({ objects, types, now }: Context, number: number, asked: Request): void {
   const { me, primary } = objects
-  const { key, what, to, from: version, answers } = asked
-  const replica = objects.replicas.get(key)
+  const replica = objects.replicas.get(asked.key)
   if (!replica) return
   if (leads(objects)) {
-    const ours = { from: me, number, key, version, what, to, answers, entry: null, at: now }
-    objects.pending.push(ours)
+    objects.pending.push({ ...asked, from: me, number, entry: null, at: now })
     objects.pendingAt = now
     return
   }
@@ -79,9 +78,9 @@ export function resendRequests(ctx: Context): void {
 export function settle(ctx: Context, replica: Replica): void {
   const { objects } = ctx
   const { dead, owner } = replica
-  for (const [number, { key, from, to }] of [...objects.requests]) {
+  for (const [number, { key, version, to }] of [...objects.requests]) {
     if (key !== replica.key) continue
-    if (!dead && compare(replica.version, from) <= 0) continue
+    if (!dead && compare(replica.version, version) <= 0) continue
     const answer = dead ? 'gone' : owner === to ? 'granted' : 'late'
     conclude(ctx, number, answer, owner)
   }

@@ -158,28 +158,19 @@ export interface Request {
   what: RequestKind
   to: PeerId
   /** The version that the request would replace. */
-  from: Version
+  version: Version
   /** For a `yes`: the number of the asking member's request. */
   answers: number
-  /** When we asked, by our clock. */
+  /** When we asked, or the request came. */
   at: Millis
 }
 
 /** A request that the primary has not decided yet. */
-export interface PendingRequest {
+export interface PendingRequest extends Request {
   from: PeerId
   number: number
-  key: number
-  /** The object's version as the asking member knew it. */
-  version: Version
-  what: RequestKind
-  to: PeerId
-  /** For a `yes`: the number of the asking member's request. */
-  answers: number
   /** The object's state, which a giver sends along; null for a `take`. */
   entry: ObjectEntry | null
-  /** When the request came. */
-  at: Millis
   /** The request was due, but its player had exceeded the rate limit. */
   waits?: boolean
 }
