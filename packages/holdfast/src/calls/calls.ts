@@ -226,7 +226,7 @@ export class CallsApi implements Face {
         (error: unknown) => {
           if (event.kind === 'note' || isMistake(error))
             this.#host.reports.report(error, where, run)
-          reply('failed', whyOf(error))
+          reply('failed', error instanceof Error ? error.message : String(error))
         },
       )
   }
@@ -263,8 +263,4 @@ export class CallsApi implements Face {
     const found = this.#host.members.find(({ player }) => player === target.player)
     return found ?? refused('away', `"${target.name}" is not here`)
   }
-}
-
-function whyOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error)
 }

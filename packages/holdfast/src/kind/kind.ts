@@ -52,7 +52,7 @@ export interface Kind<Word extends string = string> {
   /** The channel of its part: 4 to 63 for ours, 64 to 255 for parts by others. It orders kinds. */
   readonly channel: number
   readonly most: number
-  /** Options of `join` that are for this kind. */
+  /** The options of `join` that belong to this kind. */
   readonly options?: readonly string[]
   /** The text on which two builds must agree about a definition. */
   text(definition: Definition): string
@@ -118,7 +118,7 @@ export interface Host {
   doNow<Result>(verb: (now: Millis, out: PartOut) => Result): Result | undefined
   /** Something of ours changed: it is sent when the running code has returned. */
   touch(): void
-  /** The same, and listeners are notified: of the first change of a turn within the call. */
+  /** The same, and notifies listeners; of the first change in a turn, within this call. */
   notify(): void
   /** Asks the primary for an operation on the part. */
   ask(request: OperationRequest): void

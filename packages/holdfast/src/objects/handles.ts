@@ -28,7 +28,7 @@ export interface ObjectEvents {
   changed: void
   /** We own it now. */
   granted: { readonly from: MemberInfo | null }
-  /** We own it no more; changes of ours that nobody had received are lost. */
+  /** We no longer own it; changes of ours that nobody had received are lost. */
   lost: { readonly to: MemberInfo | null }
   /** A request of ours was refused; the promise has the same code. */
   denied: { readonly code: string; readonly by: MemberInfo | null }
@@ -40,7 +40,7 @@ const EVENTS = ['changed', 'granted', 'lost', 'denied', 'gone'] as const
 
 /** One object, live. The same object is the same handle for as long as it lives. */
 export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectEvents> {
-  /** Unique in the session for ever; a new owner does not change it. */
+  /** Unique in the session and never reused; a new owner does not change it. */
   readonly id: string
   /** The definition of its type. */
   readonly type: ObjectType<F>
@@ -48,9 +48,9 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
   readonly state: Readonly<StateOf<F>>
   /** Whether we own it, and may change it. */
   readonly mine: boolean
-  /** False for ever once it was destroyed or hidden from us. */
+  /** False once it was destroyed or hidden from us, and never true again. */
   readonly alive: boolean
-  /** Null while nobody owns it, which is a moment. */
+  /** Null for the moment in which nobody owns it. */
   readonly owner: MemberInfo | null
   /**
    * Its owner is away and may come back: their process ended, or the hub has not reached it for
@@ -75,7 +75,7 @@ export interface ObjectHandle<F extends Fields = Fields> extends Emitter<ObjectE
    *   the field
    */
   set(patch: Patch<F>): void
-  /** Ends it. @throws HoldfastError `not-owner`, `not-found` once it ended, `left` */
+  /** Destroys it. @throws HoldfastError `not-owner`, `not-found` once it ended, `left` */
   destroy(): void
   /**
    * Asks to own it. The promise always resolves, whatever fails meanwhile: within a round trip to

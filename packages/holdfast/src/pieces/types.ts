@@ -193,7 +193,7 @@ export function idOf(id: number): string {
   return String(id)
 }
 
-/** The number of a piece; 0, which none has, for what is no id, for it may come from anybody. */
+/** The number of a piece; 0, which no piece has, for any other value: ids may be forged. */
 export function numberOf(id: unknown): number {
   const number = Number(id)
   return idOf(number) === id ? number : 0

@@ -34,7 +34,7 @@ export interface SlotsOptions<World, Act> {
   readonly order?: 'highest' | 'fair'
 }
 
-/** What else a rule may use: the slot, the players that left in it, and random draws. */
+/** The slot, the players that left in it, and random draws. */
 export type SlotsTurn = machine.Turn
 
 /** An act, as the rule gets it. */

@@ -278,9 +278,6 @@ export function toHex(bytes: Uint8Array): string {
 export function fromHex(text: unknown, bytes: number): Uint8Array | null {
   if (typeof text !== 'string' || text.length !== 2 * bytes || !/^[\da-f]*$/i.test(text))
     return null
-  return Uint8Array.from({ length: bytes }, (_, at) => byteAt(text, at))
-}
-
-function byteAt(text: string, at: number): number {
-  return Number.parseInt(text.slice(2 * at, 2 * at + 2), 16)
+  const byteAt = (at: number): number => Number.parseInt(text.slice(2 * at, 2 * at + 2), 16)
+  return Uint8Array.from({ length: bytes }, (_, at) => byteAt(at))
 }

@@ -73,7 +73,7 @@ export const MESSAGE_RATE: Rate = { max: 400, perSecond: 200 }
 // Most pieces of a snapshot, with the bytes around its state.
 const PIECES_MAX = Math.ceil(CUSTOM_SNAPSHOT_MAX / CUSTOM_PIECE_MAX) + 1
 
-/** The member that asks for an operation, and when by session time; NaN while that is not known. */
+/** The member that asks for an operation, and when, by session time; NaN while unknown. */
 export interface Asker {
   /** The number of the player. */
   readonly player: number
@@ -116,15 +116,15 @@ export function create(author: Author) {
     primary: 0,
     mesh: false,
     here: new Set<PeerId>(),
-    /** Session time minus the own clock. */
+    /** Session time minus our clock. */
     offset: NaN,
     /** The durable copy, at primary and backup. */
     committed: fresh(author),
     /** The copy that was published to this member. */
     published: fresh(author),
-    /** The pieces of a snapshot that have come so far. */
+    /** A snapshot that is not complete yet. */
     incoming: null as chunks.Incoming | null,
-    /** How much may still be passed on for each member. */
+    /** The token bucket of each member's messages. */
     rates: new Map<PeerId, Bucket>(),
     counters: { malformed: 0, refused: 0, gaps: 0, again: 0, dropped: 0 },
   }

@@ -2,7 +2,7 @@
 
 import type { Millis, PeerId } from '../../machine.ts'
 
-/** A member as parts see it; who has no rights named plays (RIGHTS). */
+/** A member as parts see it; one without `rights` plays (RIGHTS). */
 export interface PartMember {
   inc: PeerId
   player: number
@@ -21,9 +21,9 @@ export interface PartView {
   members: readonly PartMember[]
   /** Options that the session's founder set for all: `name=value`, joined by `;`. */
   terms?: string
-  /** Members that are not here any more left for good; if false, they may come back. */
+  /** Whether members that are gone left for good; if false, they may come back. */
   left: boolean
-  /** Players whose processes ended, as pages do, and since when, by our clock: each may be back. */
+  /** Players whose processes announced their end, and when, by our clock; each may come back. */
   ended?: ReadonlyMap<number, Millis>
 }
 
@@ -37,7 +37,7 @@ export interface Effects {
 
 export interface Effected extends Effects {
   outcome: Uint8Array
-  /** What was asked for was not done: that costs its player more than what was. */
+  /** The operation was refused, which costs its player more than one that was done. */
   refused?: boolean
   /** Effects on other parts, in the same entry of the log. */
   also?: readonly (Effects & { part: number })[]
@@ -67,11 +67,11 @@ export interface PartOut<Event = unknown> {
 /** An operation; one that was pushed back before; and, besides either, that it was refused. */
 export type Charge = 'operation' | 'again' | 'refusal'
 
-/** Newest state: frames that are written as a packet leaves, so what leaves is never old. */
+/** Newest state: a frame is written when its packet leaves, so it is never old. */
 export interface Newest<State> {
   /** An unreliable frame of a peer. Hostile; the bytes are valid only during the call. */
   read?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
-  /** Frames of members that only watch count too. */
+  /** Frames of watching members count too. */
   acceptsWatcherFrames?: boolean
   /** Appends one frame of at most `budget` bytes for packet `seq`. @returns false for none */
   write?(
@@ -104,7 +104,7 @@ export interface Durable<State> {
   restore?(state: State, bytes: Uint8Array): boolean
   /** As primary: messages that bring a member's view of this part up to date, in order. */
   welcome?(state: State): Uint8Array[]
-  /** As primary: of news or welcome, what a player may see; the same bytes if that is all. */
+  /** As primary: the part of news or welcome that a player may see; the same bytes if all. */
   show?(state: State, news: Uint8Array, player: number): Uint8Array
 }
 
@@ -116,11 +116,11 @@ export interface Persistent<State> {
   /** Whether it changed since `changes`. */
   hasChanges?(state: State): boolean
   whole?(state: State): Uint8Array
-  /** What changed since that was asked last. */
+  /** The changes since the last call. */
   changes?(state: State): Uint8Array[]
-  /** What the room had, in order. */
+  /** The room was opened: reads what it stored, in order. */
   find?(state: State, all: readonly Uint8Array[]): void
-  /** The last word of the lines that say what is kept of it; else these name its channel. */
+  /** The last word of the lines that describe its stored types; without it, its channel. */
   readonly keptAs?: string
   /**
    * Converts what another build stored: `whole` or a snapshot, then changes. @returns or why not
@@ -128,13 +128,13 @@ export interface Persistent<State> {
   reread?(types: string, bytes: Uint8Array, changes: readonly Uint8Array[]): Uint8Array | string
 }
 
-/** What a part is to the member that runs it, besides the groups above: it has what it needs. */
+/** The machine of a kind, as the member runs it; it has only the methods that it needs. */
 export interface Part<State = never> extends Newest<State>, Durable<State>, Persistent<State> {
   /** First byte of its reliable messages, and the channel of its frames: 4 to 255. */
   readonly channel: number
   /** A reliable message of a peer (or of ourselves). Hostile. */
   receive?(state: State, now: Millis, from: PeerId, bytes: Uint8Array, out: PartOut): void
-  /** Whether that message of a member that only watches counts; without this, none does. */
+  /** Whether a message of a watching member counts; without this method, none does. */
   acceptsFromWatcher?(bytes: Uint8Array): boolean
   /** At the end of each call into the member: sends what is due by now. */
   flush?(state: State, now: Millis, out: PartOut): void
@@ -148,7 +148,7 @@ export interface Part<State = never> extends Newest<State>, Durable<State>, Pers
   clock?(state: State, offset: Millis): void
   /** A new link to a peer opened: nothing is known of what the peer has. */
   linked?(state: State, now: Millis, peer: PeerId): void
-  /** The link to a peer is gone: messages on their way may have arrived or not. */
+  /** The link to a peer is gone: messages in flight may or may not have arrived. */
   unlinked?(state: State, now: Millis, peer: PeerId): void
   /** All reliable messages of the link up to that number have come (L3). */
   delivered?(state: State, peer: PeerId, upTo: number): void

@@ -51,6 +51,7 @@ import {
   type ObjectEvent,
   REFUSALS,
   type Version,
+  isUnclaimed,
 } from './state.ts'
 import { oweAll, sendsTo, announce, delivered, flush } from './fan-out.ts'
 import {
@@ -75,7 +76,7 @@ import {
   receiveFollow,
   linked,
   reset,
-  reportHidden,
+  report,
   receiveView,
 } from './views.ts'
 import type { Part, PartOut } from '../../kind/protocol/part.ts'
@@ -393,7 +394,9 @@ function wake(ctx: Context): void {
   if (now >= objects.settleAt) {
     objects.settleAt = Infinity
     if (leads(objects)) adoptUnclaimed(ctx)
-    else reportHidden(ctx)
+    // By now every owner has sent its objects to the primary. If an object that was ours and is hidden
+    // from us has an owner, the primary knows it; if not, we owned it last, and report it.
+    else report(ctx, isUnclaimed)
     ctx.out.emit({ kind: 'objects-settled' })
   }
   if (now < objects.sweepAt) return

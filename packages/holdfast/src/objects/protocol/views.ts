@@ -15,7 +15,6 @@ import {
   BARRIER,
   createState,
   createSubscriber,
-  isUnclaimed,
   leads,
   NOBODY,
   type Objects,
@@ -289,15 +288,8 @@ function reportUnowned(ctx: Context): void {
   })
 }
 
-/**
- * By now every owner has sent its objects to our primary. So if an object that was ours and is
- * hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
- */
-export function reportHidden(ctx: Context): void {
-  report(ctx, isUnclaimed)
-}
-
-function report({ objects, types }: Context, isLeft: (replica: Replica) => boolean): void {
+/** Reports the objects that pass, in their last known state. */
+export function report({ objects, types }: Context, isLeft: (replica: Replica) => boolean): void {
   let writer = begin(KIND.unowned)
   for (const replica of objects.replicas.values()) {
     if (!isLeft(replica) || !objects.rules.reports(replica)) continue

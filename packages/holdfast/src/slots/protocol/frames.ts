@@ -222,10 +222,6 @@ export function queueEvent(
   slots.dueAt = Math.min(slots.dueAt, now)
 }
 
-export function queueEventForAll(slots: Slots, now: Millis, event: SlotEvent): void {
-  for (const inc of slots.peers.keys()) queueEvent(slots, inc, event, now)
-}
-
 /** As primary of a star: forwards an event to all, after a short wait for more events. */
 export function forward(slots: Slots, now: Millis, event: SlotEvent): void {
   if (slots.mesh || slots.me !== slots.primary) return

@@ -1,7 +1,7 @@
 /** Receives the events of other members, and makes our own. */
 
 import type { Millis, PeerId } from '../../machine.ts'
-import { queueEventForAll, type WireEvent } from './frames.ts'
+import { queueEvent, type WireEvent } from './frames.ts'
 import { countOf, find, insert } from './events.ts'
 import { receivesFrom } from './reference.ts'
 import {
@@ -95,7 +95,7 @@ export function makeEvent(
   insert(slots, event)
   if (gone === 0) slots.unsure.push(event)
   if (slots.unsure.length > UNSURE_MAX) slots.unsure.shift()
-  queueEventForAll(slots, now, event)
+  for (const peer of slots.peers.keys()) queueEvent(slots, peer, event, now)
 }
 
 /** As reference member: reports players that acted and have left as gone. */

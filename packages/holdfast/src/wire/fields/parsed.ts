@@ -24,15 +24,11 @@ export function parseSchema(
     expect(reader, ' }')
     if (reader.at < text.length) return null
     const made = fields.schema(named)
-    return made.text === plain(text) ? { schema: made, secrets } : null
+    // A secret's values are encoded like any other field's.
+    return made.text === text.replaceAll(': secret ', ': ') ? { schema: made, secrets } : null
   } catch {
     return null
   }
-}
-
-// Only pieces have secrets; a secret's values are encoded like any other field's.
-function plain(text: string): string {
-  return text.replaceAll(': secret ', ': ')
 }
 
 function fieldsOf(reader: Reader, separator: string): { fields: Fields; secrets: string[] } {
