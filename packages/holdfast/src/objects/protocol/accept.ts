@@ -146,14 +146,9 @@ function receiveTombstone(
   order: number,
 ): void {
   const { objects } = ctx
-  if (order < 0 || (known?.dead && order === 0 && known.owner === entry.owner)) {
-    objects.counters.stale++
-    return
-  }
-  if (!known && objects.replicas.size >= REPLICAS_MAX) {
-    objects.counters.ignored++
-    return
-  }
+  if (order < 0 || (known?.dead && order === 0 && known.owner === entry.owner))
+    return void objects.counters.stale++
+  if (!known && objects.replicas.size >= REPLICAS_MAX) return void objects.counters.ignored++
   const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
   markDestroyed(ctx, replica, entry.version, entry.owner)
 }
@@ -211,10 +206,7 @@ function receiveVersion(ctx: Context, from: PeerId, entry: ObjectEntry, known?: 
   const isNew = !known || known.dead
   const lack = isNew && leads(objects) ? lackOf(objects, entry.creator) : null
   if (lack) return sendFull(ctx, from, entry, lack)
-  if (isNew && objects.living >= REPLICAS_MAX) {
-    objects.counters.ignored++
-    return
-  }
+  if (isNew && objects.living >= REPLICAS_MAX) return void objects.counters.ignored++
   const replica = known ?? place(objects, entry.creator, entry.count, entry.type)
   install(ctx, replica, entry)
 }
@@ -296,22 +288,15 @@ export function receiveFrame(ctx: Context, from: PeerId, bytes: Uint8Array): voi
 function receiveUpdate(ctx: Context, from: PeerId, update: Update): void {
   const { objects } = ctx
   const replica = objects.replicas.get(update.key)
-  if (!replica || replica.dead || replica.hidden || replica.type !== update.type) {
-    objects.counters.stale++
-    return
-  }
-  if (from !== (objects.mesh || leads(objects) ? replica.owner : objects.primary)) {
-    objects.counters.ignored++
-    return
-  }
+  if (!replica || replica.dead || replica.hidden || replica.type !== update.type)
+    return void objects.counters.stale++
+  if (from !== (objects.mesh || leads(objects) ? replica.owner : objects.primary))
+    return void objects.counters.ignored++
   const fits = objects.rules.fits(update.version, replica.version)
   const oseq = unwrap(update.low, replica.oseq)
   const far = oseq > OSEQ_WIRE_MAX
   const old = far || objects.rules.isOld(oseq, replica.oseq)
-  if (!fits || old || replica.owner === objects.me) {
-    objects.counters.stale++
-    return
-  }
+  if (!fits || old || replica.owner === objects.me) return void objects.counters.stale++
   const { mask, fields, madeAt, ages } = update
   advance(ctx, replica, { oseq, mask, fields, madeAt, ages })
   if (!forwards(objects)) replica.ages = null

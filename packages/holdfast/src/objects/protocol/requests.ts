@@ -118,18 +118,11 @@ export function receiveGrant(
   const { objects } = ctx
   const known = objects.replicas.get(base.key)
   const other = known !== undefined && known.type !== base.type
-  if (other || from !== objects.primary || leads(objects) || base.dead) {
-    objects.counters.ignored++
-    return
-  }
-  if (known && compare(version, known.version) <= 0) {
-    objects.counters.stale++
-    return
-  }
-  if ((!known || known.dead) && objects.living >= REPLICAS_MAX) {
-    objects.counters.ignored++
-    return
-  }
+  if (other || from !== objects.primary || leads(objects) || base.dead)
+    return void objects.counters.ignored++
+  if (known && compare(version, known.version) <= 0) return void objects.counters.stale++
+  if ((!known || known.dead) && objects.living >= REPLICAS_MAX)
+    return void objects.counters.ignored++
   const replica = known ?? place(objects, base.creator, base.count, base.type)
   // The event of the new owner names the former one, also for an object that we never saw.
   if (!known) replica.owner = base.owner
@@ -284,9 +277,8 @@ export function receiveDecline(
   const { objects } = ctx
   const asked = objects.openAsks.get(key)
   const isOwner = objects.replicas.get(key)?.owner === from
-  if (asked?.by !== by || asked.request !== request || !isOwner) {
+  if (asked?.by !== by || asked.request !== request || !isOwner)
     return void objects.counters.ignored++
-  }
   end(ctx, key, asked, 'denied', from)
 }
 
@@ -318,9 +310,8 @@ export function endAsks(ctx: Context): void {
 export function receiveAsk(ctx: Context, key: number, { by, request }: Asker): void {
   const { objects, out } = ctx
   const replica = objects.replicas.get(key)
-  if (!replica || replica.dead || replica.owner !== objects.me) {
+  if (!replica || replica.dead || replica.owner !== objects.me)
     return void objects.counters.ignored++
-  }
   const known = objects.incomingAsks.get(key)
   if (known?.by === by && known.request === request) {
     known.sent = false

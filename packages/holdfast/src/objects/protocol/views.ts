@@ -211,10 +211,8 @@ export function receiveFollow(ctx: Context, from: PeerId, epoch: number): void {
     return oweAll(ctx, subscriber)
   }
   // FOLLOW counts once per link.
-  if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows) {
-    objects.counters.ignored++
-    return
-  }
+  if (!leads(objects) || epoch < objects.term.from || !subscriber || subscriber.follows)
+    return void objects.counters.ignored++
   if (!objects.mesh) forgetAll(subscriber)
   subscriber.follows = true
   subscriber.resyncDue = true
