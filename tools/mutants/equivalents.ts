@@ -90,7 +90,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent('wire/history.ts isSame', 'at < one.length', 'at <= one.length', OUTSIDE),
   equivalent('wire/bits.ts openPacked', 'i < bytes.length', 'i <= bytes.length', OUTSIDE),
   equivalent(
-    'wire/fields/quaternion.ts settle',
+    'wire/fields/fields.ts settle',
     'i < 4',
     'i <= 4',
     'The place behind it is that of the next field, which is written after it.',

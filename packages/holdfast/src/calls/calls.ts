@@ -27,7 +27,7 @@ import {
 import { placeOf } from '../kind/definitions.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
 import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
-import { type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
+import { checkOpen, type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { rpcPart } from './protocol/rpc.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
@@ -244,9 +244,7 @@ export class CallsApi implements Face {
 
   #encode(type: AnyProcedure, args: unknown): calls.Invocation {
     placeOf(this.#types, type)
-    if (this.#host.over) {
-      throw new HoldfastError('left', `cannot call ${type.name}: the session was left`)
-    }
+    checkOpen(this.#host, `cannot call ${type.name}`)
     this.#host.checkPlays(`call ${type.name}`)
     const given = givenArguments(`the procedure "${type.name}"`, type.signature, args)
     return { method: type.name, args: toJson(given, `the argument of "${type.name}"`) }

@@ -17,7 +17,7 @@ import type {
 } from './types.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../api/emitter.ts'
-import { ANSWER_LOST, askPrimary, refused, unfit } from '../kind/outcomes.ts'
+import { ANSWER_LOST, askPrimary, checkOpen, refused, unfit } from '../kind/outcomes.ts'
 
 /** The lowest and the highest channel of custom parts. */
 export const CHANNELS: readonly [number, number] = [64, 255]
@@ -130,9 +130,7 @@ export class CustomApi implements Face {
   /** The author's face, created on first use. @throws HoldfastError `left` */
   part(): unknown {
     if (this.#face) return this.#face.face
-    if (this.#host.over) {
-      throw new HoldfastError('left', `no part "${this.#definition.name}": the session was left`)
-    }
+    checkOpen(this.#host, `no part "${this.#definition.name}"`)
     const { plan, options } = this.#definition
     this.#face = { face: plan.face(this.#hostOf(), options) }
     return this.#face.face
@@ -181,14 +179,9 @@ export class CustomApi implements Face {
     }
   }
 
-  #checkOpen(what: string): void {
-    if (!this.#host.over) return
-    throw new HoldfastError('left', `nothing is ${what}: the session was left`)
-  }
-
   // Invalid calls reject the promise; everything else is an outcome.
   async #ask(operation: Uint8Array): Promise<OperationOutcome> {
-    this.#checkOpen('asked')
+    checkOpen(this.#host, 'nothing is asked')
     this.#host.checkPlays('ask')
     let body: Uint8Array
     try {
@@ -200,7 +193,7 @@ export class CustomApi implements Face {
   }
 
   #send(to: MemberInfo | 'all', message: Uint8Array): void {
-    this.#checkOpen('sent')
+    checkOpen(this.#host, 'nothing is sent')
     this.#host.checkPlays('send')
     const { name } = this.#definition
     const bytes = bounded('a message', message, machine.CUSTOM_SAID_MAX).slice()

@@ -1,7 +1,7 @@
 /** Outcomes of requests, and the sentences of refusals. */
 
 import type { OutcomeCode } from '../codes.ts'
-import { isMisfit } from '../machine.ts'
+import { HoldfastError, isMisfit } from '../machine.ts'
 import type { Refusal } from '../objects/protocol/objects.ts'
 import type { Host, MemberInfo } from './kind.ts'
 
@@ -115,6 +115,11 @@ export function refused<Code extends OutcomeCode>(
   by: MemberInfo | null = null,
 ): Refused<Code> {
   return by ? { ok: false, code, reason, by } : { ok: false, code, reason }
+}
+
+/** @throws HoldfastError `left` once the session was left. @param what  such as `cannot act` */
+export function checkOpen({ over }: Host, what: string): void {
+  if (over) throw new HoldfastError('left', `${what}: the session was left`)
 }
 
 /** Why a committed operation may have no answer. */

@@ -1,8 +1,8 @@
 /** The handle of an object: its state, its owner, and the methods that change both. */
 
-import { badValue, HoldfastError, type Millis, type PeerId, within } from '../machine.ts'
 import * as motion from '../motion/motion.ts'
 import * as objects from './protocol/objects.ts'
+import { badValue, HoldfastError, type Millis, type PeerId, within } from '../machine.ts'
 import type { Replica, Version } from './protocol/objects.ts'
 import {
   differing,
@@ -16,7 +16,7 @@ import {
 } from '../wire/fields/schema.ts'
 import { type Emitter, type Listen, Listeners, type Stop } from '../api/emitter.ts'
 import { type Course, isPredicted, rowOf, viewOf } from './motion.ts'
-import { DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
+import { checkOpen, DONE, type GiveOutcome, refusal, type TakeOutcome } from '../kind/outcomes.ts'
 import type { Listing } from '../kind/listing.ts'
 import type { Host, MemberInfo } from '../kind/kind.ts'
 import type { ObjectType, Patch } from './types.ts'
@@ -143,6 +143,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return objects.idOf(this.#replica.key)
   }
 
+  /** Not for users. */
   get replica(): Replica {
     return this.#replica
   }
@@ -182,7 +183,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   get version(): Version {
-    return this.replica.version
+    return this.#replica.version
   }
 
   /** Not for users: a newer state arrived. @param ages  its age at each stage */
@@ -233,7 +234,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     if (returns && !this.#release()) return
     if (!returns) this.#changedHands(before)
     const { course } = this.type
-    const mine = before === this.#me || this.replica.owner === this.#me
+    const mine = before === this.#me || this.#replica.owner === this.#me
     // An object of ours is not shown through its motion, so the motion starts over.
     if (course && mine) this.#motion = motionOf(course)
     if (mine) this.#took(null)
@@ -250,19 +251,15 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     const { course } = this.type
     if (!this.#motion || !course) return
     const { viewer } = this.#holder
-    this.#sample(this.#replica.fields)
+    const { madeAt, fields } = this.#replica
+    const { came } = this.#motion
+    rowOf(course, 'position', fields, came.position)
+    rowOf(course, 'velocity', fields, came.velocity)
     const now = this.#host.time()
-    const { madeAt } = this.replica
     const factor = viewer.factor ?? course.warp
     motion.addSample(this.#motion, now, Number.isNaN(madeAt) ? now : madeAt, factor, course.snap)
     if (ages) viewer.received(madeAt, ages)
     if (ages) this.#measured = true
-  }
-
-  #sample(fields: Quantised): void {
-    const { came } = this.#motion!
-    rowOf(this.type.course!, 'position', fields, came.position)
-    rowOf(this.type.course!, 'velocity', fields, came.velocity)
   }
 
   view(into?: Readonly<StateOf<F>>): Readonly<StateOf<F>> {
@@ -316,7 +313,7 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   async take(): Promise<TakeOutcome> {
-    this.#checkLeft('take')
+    checkOpen(this.#host, `cannot take ${this.#name}`)
     if (!this.alive) return this.#refused('gone')
     // The server does not own an object that it keeps for an absent player until it takes it.
     if (this.mine && !this.away) return DONE
@@ -364,15 +361,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     return `${this.type.name} ${this.id}`
   }
 
-  #checkLeft(verb: string): void {
-    if (!this.#host.over) return
-    throw new HoldfastError('left', `cannot ${verb} ${this.#name}: the session was left`)
-  }
-
   #check(verb: string): void {
-    this.#checkLeft(verb)
-    if (this.mine) return
     const what = `cannot ${verb} ${this.#name}`
+    checkOpen(this.#host, what)
+    if (this.mine) return
     if (!this.alive) throw new HoldfastError('not-found', `${what}: it has ended`)
     throw new HoldfastError('not-owner', `${what}: it is not mine`)
   }

@@ -151,15 +151,12 @@ export class ObjectRegistry implements Face, HandleOwner {
     if (event.kind === 'object-went' || !replica) return this.#went(event.key)
     if (handle && handle.replica !== replica) handle.rebind(replica)
     if (!handle) return objects.isSeen(replica) ? this.#came(replica) : undefined
-    if (event.kind === 'object-owner') this.#owned(handle, event.before)
-    else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
+    if (event.kind === 'object-owner') {
+      handle.onOwner(event.before)
+      // `changed` follows anyway.
+      handle.awayChanged()
+    } else if (event.kind === 'object-changed') handle.onChange(event.mask, event.ages)
     this.#touch(handle)
-  }
-
-  // `changed` follows anyway.
-  #owned(handle: Handle<Fields>, before: PeerId): void {
-    handle.onOwner(before)
-    handle.awayChanged()
   }
 
   // Another member created the last one at the same moment; the author of ours must learn that.

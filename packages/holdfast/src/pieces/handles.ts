@@ -1,14 +1,24 @@
 /** The public handle of a piece. */
 
-import { HoldfastError } from '../machine.ts'
-import { above, below, between, byLevel, GONE, HELD } from './protocol/pieces.ts'
-import { lastFromOthers, setFields } from './protocol/pieces.ts'
-import type { LossReason, Op, Pieces, Row } from './protocol/pieces.ts'
+import {
+  above,
+  below,
+  between,
+  byLevel,
+  GONE,
+  HELD,
+  lastFromOthers,
+  setFields,
+  type LossReason,
+  type Op,
+  type Pieces,
+  type Row,
+} from './protocol/pieces.ts'
 import { differing, type Fields, type StateOf } from '../wire/fields/schema.ts'
 import { type Stop, type Emitter, type Listen, Listeners } from '../api/emitter.ts'
 import { idOf, patched, type PieceType, stateOf } from './types.ts'
 import type { Host, MemberInfo } from '../kind/kind.ts'
-import { type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
+import { checkOpen, type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
 /** A hold of this player that ended without their letting go. */
 export interface LostHold {
@@ -277,11 +287,9 @@ export class Piece implements PieceHandle<Fields> {
 
   #check({ signal }: PieceCall): void {
     signal?.throwIfAborted()
-    if (this.#owner.host.over) {
-      const what = `${this.type.name} ${this.id}`
-      throw new HoldfastError('left', `cannot change ${what}: the session was left`)
-    }
-    this.#owner.host.checkPlays(`change ${this.type.name} ${this.id}`)
+    const change = `change ${this.type.name} ${this.id}`
+    checkOpen(this.#owner.host, `cannot ${change}`)
+    this.#owner.host.checkPlays(change)
   }
 
   async #do(op: Op, call: PieceCall, regrab = false): Promise<PieceOutcome> {

@@ -1,5 +1,6 @@
 /** The public handle of a world of slots. */
 
+import * as machine from './protocol/slots.ts'
 import { badValue, HoldfastError, type Millis } from '../machine.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
 import { fingerprint } from '../wire/digest.ts'
@@ -11,10 +12,10 @@ import {
   schema,
   type StateOf,
 } from '../wire/fields/schema.ts'
-import * as machine from './protocol/slots.ts'
 import { type Emitter, Listeners } from '../api/emitter.ts'
 import { checkName, checkOptions } from '../api/options.ts'
 import { placeOf } from '../kind/definitions.ts'
+import { checkOpen } from '../kind/outcomes.ts'
 import type { Face, Host, Kind } from '../kind/kind.ts'
 
 /** Options of `slots`; builds that play together must have the same. */
@@ -203,9 +204,7 @@ export class SlotsApi implements Face {
   part(type: SlotsType): SlotsHandle<unknown, unknown> {
     placeOf([this.#type], type)
     if (this.#handle) return this.#handle
-    if (this.#host.over) {
-      throw new HoldfastError('left', 'cannot open a world of slots: the session was left')
-    }
+    checkOpen(this.#host, 'cannot open a world of slots')
     const { game, codec } = type
     machine.open(this.state, game)
     this.#handle = new World(this.state, game, codec as Codec<unknown>, this.#host)
@@ -298,7 +297,7 @@ class World implements SlotsHandle<unknown, unknown> {
     const body = sendable('this act', () => this.#codec.encode(act))
     const limit = machine.ACT_BYTES_MAX
     if (body.length > limit) throw badValue(`an act has at most ${limit} bytes: ${body.length}`)
-    if (this.#host.over) throw new HoldfastError('left', 'cannot act: the session was left')
+    checkOpen(this.#host, 'cannot act')
     this.#host.checkPlays('act')
     if (this.#refusal) throw this.#refusal
     if (this.status !== 'live') {

@@ -6,7 +6,7 @@ import { createBitReader, createBitWriter, finishBits, writeBits } from '../bits
 import * as fields from './fields.ts'
 import type { Field, Quantised } from './fields.ts'
 import * as nested from './nested.ts'
-import { quaternion } from './quaternion.ts'
+import { quaternion } from './fields.ts'
 import { createScale, placeOf } from './scale.ts'
 
 const { ranged, angle, vec2, vec3, text, bytes, oneOf, u8 } = fields

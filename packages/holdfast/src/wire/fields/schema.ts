@@ -32,7 +32,6 @@ import { placeOf, readPlace, type Scale } from './scale.ts'
 
 export * from './fields.ts'
 export * from './nested.ts'
-export { quaternion } from './quaternion.ts'
 
 /** A field with its place in a quantised state. */
 export interface Column {
