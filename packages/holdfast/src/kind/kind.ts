@@ -15,7 +15,7 @@ export interface TableEvents {
   changed: readonly string[]
 }
 
-/** The table that actions write, as far as it is committed. */
+/** The committed table of actions. */
 export interface TableView extends Emitter<TableEvents> {
   /** The value of a key; undefined if there is none. */
   get(key: string): Value | undefined

@@ -81,7 +81,7 @@ export type PieceOutcome = Outcome<
 
 /** A recorded update of a piece. */
 export interface Recorded {
-  /** It was recorded with other values, or with values that nobody could predict: see `state`. */
+  /** It was recorded with other values, or with unpredictable ones: see `state`. */
   readonly clamped: boolean
 }
 
@@ -90,7 +90,7 @@ export interface Recorded {
  *
  * - `unfit`: an argument does not fit its field, or all are too long
  * - `away`: the member is not here, or does not answer to that
- * - `unreachable`: there is no link to it just now
+ * - `unreachable`: there is no link to it at present
  * - `overloaded`: it has too many calls to answer, the link is full, or we ask the server for too
  *   much
  *

@@ -1,4 +1,4 @@
-/** What an action works on: the table of values, and the pieces. */
+/** The table of an action: its values and its pieces. */
 
 import type { Actor, Table } from '../actions/protocol/actions.ts'
 import { HoldfastError, type Millis } from '../machine.ts'
@@ -24,7 +24,7 @@ export interface TablePiece<F extends Fields = Fields> {
   readonly id: string
   /** All fields, secret ones too. A secret that a recovery lost is null. */
   readonly state: Readonly<StateOf<F>>
-  /** The player who holds it, by number as actions have players; 0 for nobody. */
+  /** The number of the player who holds it; 0 for nobody. */
   readonly heldBy: number
   /** Changes some fields. @throws HoldfastError `bad-value` that names the field, `not-found` */
   set(patch: Partial<StateOf<F>>): void

@@ -22,7 +22,7 @@ import {
 export type Face<State = Readonly<Record<string, unknown>>> = State & {
   /** The id that its handles have. */
   readonly id: string
-  /** The player who holds it, by number as rules have players; 0 for nobody. */
+  /** The number of the player who holds it; 0 for nobody. */
   readonly heldBy: number
 }
 

@@ -37,7 +37,7 @@ export const CUSTOM_SNAPSHOT_MAX: number = 4 * 1024 * 1024
 export const CUSTOM_SAID_MAX: number = 8 * 1024
 /** Longest sentence of a refusal, in bytes of UTF-8. */
 export const CUSTOM_REASON_MAX = 1_000
-/** A snapshot goes in pieces of so many bytes. */
+/** Most bytes of one piece of a snapshot. */
 export const CUSTOM_PIECE_MAX: number = 32 * 1024
 
 const bytes = blob(CUSTOM_BYTES_MAX)
@@ -49,9 +49,9 @@ export const customMessage = message({
   state: [1, record({ piece: u16, of: u16, bytes: blob(CUSTOM_PIECE_MAX) })],
   /** Changes of one operation; `before` is how many were applied before them. */
   changes: [2, record({ before: varint, changes: list(bytes, CUSTOM_CHANGES_MAX) })],
-  /** To that member, or (0) to all others: sent directly, or by way of the primary. */
+  /** To a member, or with 0 to all others: sent directly, or relayed by the primary. */
   say: [3, record({ to: inc, bytes: memberMessage })],
-  /** A message of that member, passed on by the primary. */
+  /** A message of that member, relayed by the primary. */
   said: [4, record({ from: inc, bytes: memberMessage })],
 })
 

@@ -245,7 +245,7 @@ export function endGrants(ctx: Context): void {
 // and waits ASK_MS at most. The owner keeps its answer for as long as it owns the object, because
 // the next primary may ask again.
 
-/** How long an owner has to answer; after that the type's `unanswered` decides. */
+/** The time in which an owner must answer; after that the type's `unanswered` decides. */
 export const ASK_MS: Millis = 10_000
 
 type Asker = Pick<Ask, 'by' | 'request'>

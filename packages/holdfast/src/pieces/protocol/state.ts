@@ -1,5 +1,5 @@
 /**
- * Pieces: state that several players may change at once, decided by the primary (seed 001, O1-O59).
+ * Pieces: state that several players may change at once, decided by the primary (O1-O59).
  *
  * For each piece the primary stores the newest recorded state, its generation, and three more
  * numbers (O27): the player who made the last updates, and the generation and player before the

@@ -119,8 +119,8 @@ function isRecent({ ms, horizon }: Slots, slot: number, at: number): boolean {
   return slot >= at - age && slot <= at + AHEAD_SLOTS
 }
 
-// How a member without a world gets one: from a member that has it. If none has, the oldest member
-// that wants a world begins one.
+// A member without a world gets one from a member that has it. If none has, the oldest member that
+// wants a world begins one.
 
 /** A member whose standing is unknown for this long counts as not playing. */
 export const BEGIN_MS: Millis = 2_000
