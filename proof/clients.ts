@@ -5,10 +5,9 @@
 
 import { action, type ActionType } from '../packages/holdfast/src/actions/actions.ts'
 import { object } from '../packages/holdfast/src/objects/objects.ts'
-import type { ObjectType } from '../packages/holdfast/src/objects/types.ts'
+import { type ObjectType, withRoom } from '../packages/holdfast/src/objects/types.ts'
 import { joinIn } from '../packages/holdfast/src/join/join.ts'
 import type { InternalSession as Session } from '../packages/holdfast/src/join/session-impl.ts'
-import { withRoom } from '../packages/holdfast/src/objects/types.ts'
 import type { ObjectHandle } from '../packages/holdfast/src/objects/handles.ts'
 import type { Millis } from '../packages/holdfast/src/machine.ts'
 import type { Topology } from '../packages/holdfast/src/hub-protocol/messages.ts'

@@ -12,9 +12,7 @@ import {
   draft,
   encodeFree,
   piecesPart,
-} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import type { PieceEvent } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import {
+  type PieceEvent,
   newestOf,
   type Row,
   removePending,

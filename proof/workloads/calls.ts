@@ -3,8 +3,7 @@
  * run and what it was answered, and at the end the books of all are laid side by side.
  */
 
-import { procedure } from '../../packages/holdfast/src/calls/calls.ts'
-import type { ProcedureType } from '../../packages/holdfast/src/calls/calls.ts'
+import { procedure, type ProcedureType } from '../../packages/holdfast/src/calls/calls.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'

@@ -5,10 +5,9 @@
  */
 
 import { object } from '../../packages/holdfast/src/objects/objects.ts'
-import type { ObjectType } from '../../packages/holdfast/src/objects/types.ts'
+import type { ObjectType, Onlooker } from '../../packages/holdfast/src/objects/types.ts'
 import type { Asking } from '../../packages/holdfast/src/join/events.ts'
 import type { ObjectHandle } from '../../packages/holdfast/src/objects/handles.ts'
-import type { Onlooker } from '../../packages/holdfast/src/objects/types.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { Prng } from '../../packages/holdfast/src/faults/prng.ts'

@@ -11,8 +11,20 @@ import {
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import { u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
-import { land, looks, meet, type Packet, pull, rules, set, settle, spawn, state } from './crew.ts'
-import { thing, verdict } from './crew.ts'
+import {
+  land,
+  looks,
+  meet,
+  type Packet,
+  pull,
+  rules,
+  set,
+  settle,
+  spawn,
+  state,
+  thing,
+  verdict,
+} from './crew.ts'
 
 const HOST = 1
 const PEERS = [2, 3, 4, 5, 6]

@@ -9,12 +9,10 @@ import {
   decodeOutcome,
   removePending,
   shown,
-} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
-import type {
-  Hold,
-  Op,
-  PieceEvent,
-  PieceTypes,
+  type Hold,
+  type Op,
+  type PieceEvent,
+  type PieceTypes,
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import { readPieceBody } from '../standard/pieces.ts'
 import { readWhole } from '../standard/reader.ts'

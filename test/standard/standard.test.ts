@@ -38,16 +38,17 @@ import * as mail from '../../packages/mailbox/src/machine/messages.ts'
 import { LIVES_MAX } from '../../packages/holdfast/src/wire/history.ts'
 import { createHeader, readHeader } from '../../packages/holdfast/src/link/packets/packet.ts'
 import { AHEAD_MAX_MS } from '../../packages/holdfast/src/objects/protocol/accept.ts'
-import { BATCH_BYTES } from '../../packages/holdfast/src/objects/protocol/messages.ts'
+import { BATCH_BYTES, VERSION_MAX } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { ENDED_MS, GRACE_MS } from '../../packages/holdfast/src/objects/protocol/unowned.ts'
-import { ASK_MS } from '../../packages/holdfast/src/objects/protocol/requests.ts'
-import { HOLD_MS } from '../../packages/holdfast/src/objects/protocol/requests.ts'
-import { GRANT_MS } from '../../packages/holdfast/src/objects/protocol/requests.ts'
-import { REQUEST_MS } from '../../packages/holdfast/src/objects/protocol/requests.ts'
+import {
+  ASK_MS,
+  HOLD_MS,
+  GRANT_MS,
+  REQUEST_MS,
+} from '../../packages/holdfast/src/objects/protocol/requests.ts'
 import { TOMBSTONE_MS } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { TOTAL_MIN } from '../../packages/holdfast/src/objects/protocol/views.ts'
-import { VERSION_MAX } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as stamp from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import * as pieceChanges from '../../packages/holdfast/src/pieces/protocol/changes.ts'
 import * as levels from '../../packages/holdfast/src/pieces/protocol/levels.ts'

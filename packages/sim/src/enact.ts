@@ -11,12 +11,15 @@
 import { HoldfastError, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
 import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
 import { install } from '../../holdfast/src/objects/protocol/accept.ts'
-import { KIND, readEntry } from '../../holdfast/src/objects/protocol/messages.ts'
+import { KIND, readEntry, readVersion } from '../../holdfast/src/objects/protocol/messages.ts'
 import * as objects from '../../holdfast/src/objects/protocol/objects.ts'
 import type { Objects, TypeRules, Version } from '../../holdfast/src/objects/protocol/objects.ts'
-import { leads, type ObjectsRules } from '../../holdfast/src/objects/protocol/state.ts'
-import { readVersion } from '../../holdfast/src/objects/protocol/messages.ts'
-import { compare, FIRST } from '../../holdfast/src/objects/protocol/state.ts'
+import {
+  leads,
+  type ObjectsRules,
+  compare,
+  FIRST,
+} from '../../holdfast/src/objects/protocol/state.ts'
 import { createReader, readU8 } from '../../holdfast/src/wire/bytes.ts'
 import { quantise, schema, u8 } from '../../holdfast/src/wire/fields/schema.ts'
 

@@ -20,8 +20,7 @@ import { type Stop, stopping } from '../api/emitter.ts'
 import type { Mailbox } from '../../../mailbox/src/mailbox-types.ts'
 import type { Session } from './session.ts'
 import type { MemberInfo } from '../kind/kind.ts'
-import { procedure } from '../calls/calls.ts'
-import type { ProcedureType } from '../calls/calls.ts'
+import { procedure, type ProcedureType } from '../calls/calls.ts'
 
 /** One frame of a stream. `n` counts the frames of one end from 1. */
 interface Word {

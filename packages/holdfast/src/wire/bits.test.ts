@@ -12,9 +12,10 @@ import {
   readBits,
   writeBits,
   type BitWriter,
+  openPacked,
+  pack,
+  writePacked,
 } from './bits.ts'
-import type { BitWriter } from './bits.ts'
-import { openPacked, pack, writePacked } from './bits.ts'
 
 type Piece = readonly [value: number, bits: number]
 

@@ -6,11 +6,20 @@ import * as schema from '../../wire/fields/schema.ts'
 import { apply, encodeEffects, encodeDraws, restored, snapshot, published } from './changes.ts'
 import { perform } from './decide.ts'
 import { isLevel } from './levels.ts'
-import { decodeOutcome, encodeFree, encodeNews, encodeOutcome, encodeTable } from './messages.ts'
-import { encodeUpdate, type Entry, readBody, readNews, readOp } from './messages.ts'
+import {
+  decodeOutcome,
+  encodeFree,
+  encodeNews,
+  encodeOutcome,
+  encodeTable,
+  encodeUpdate,
+  type Entry,
+  readBody,
+  readNews,
+  readOp,
+} from './messages.ts'
 import { create } from './pieces.ts'
-import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal } from './state.ts'
-import type { Row } from './state.ts'
+import { copyRow, type Op, type Pieces, type PieceTypes, type Refusal, type Row } from './state.ts'
 
 const REFUSED_MAX = 16
 

@@ -4,9 +4,8 @@ import { calmly } from '../../../../../test/calmly.ts'
 import { badValue } from '../../machine.ts'
 import { createBitReader, createBitWriter, finishBits, writeBits } from '../bits.ts'
 import * as fields from './fields.ts'
-import type { Field, Quantised } from './fields.ts'
+import { type Field, type Quantised, quaternion } from './fields.ts'
 import * as nested from './nested.ts'
-import { quaternion } from './fields.ts'
 import { createScale, placeOf } from './scale.ts'
 
 const { ranged, angle, vec2, vec3, text, bytes, oneOf, u8 } = fields

@@ -4,8 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../../test/calmly.ts'
 import { createBitReader, createBitWriter, finishBits, writeBits } from '../bits.ts'
 import { createReader, createWriter, finish } from '../bytes.ts'
-import type { Quantised, Quaternion } from './fields.ts'
-import { quaternion } from './fields.ts'
+import { type Quantised, type Quaternion, quaternion } from './fields.ts'
 import { quantise, quantiseInto, readFields, schema, u32, valueOf, writeFields } from './schema.ts'
 
 const finite = fc.double({ noDefaultInfinity: true, noNaN: true })
