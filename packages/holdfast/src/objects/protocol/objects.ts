@@ -1,5 +1,5 @@
 /**
- * Objects, each with one owner at a time (B1, B5, B25): operations, rules, and the part of a member.
+ * Objects, each with one owner at a time (B1, B5, B25): operations, rules, a member's part.
  *
  * The newest state wins, and nobody waits. The owner creates, changes and destroys an object, and
  * may give it away; any member may ask for it, and the primary decides. Entries (fan-out.ts) and
@@ -393,9 +393,9 @@ function wake(ctx: Context): void {
   }
   if (now >= objects.settleAt) {
     objects.settleAt = Infinity
+    // By now every owner has sent its objects to the primary. If an object that was ours and is
+    // hidden from us has an owner, the primary knows it; if not, we owned it last, and report it.
     if (leads(objects)) adoptUnclaimed(ctx)
-    // By now every owner has sent its objects to the primary. If an object that was ours and is hidden
-    // from us has an owner, the primary knows it; if not, we owned it last, and report it.
     else report(ctx, isUnclaimed)
     ctx.out.emit({ kind: 'objects-settled' })
   }

@@ -152,8 +152,8 @@ function resume(
     out.emit({ kind: 'piece-conflict', id, by: from?.by ?? 0 })
 }
 
-// Lost holds: ours that ended although we did not release them. Each operation is checked by itself,
-// because several can hide a loss: a player who took a piece by force may have released it since.
+// Lost holds: ours that ended although we did not release them. Each operation is checked alone, as
+// several can hide a loss: a player who took a piece by force may have released it since.
 
 type Events = Pick<PartOut<PieceEvent>, 'emit'>
 
