@@ -115,7 +115,7 @@ function member(me: PeerId, { horizon, bug }: SlotsScope): Node {
       standing: 'live',
       announced: 'live',
       receivedAt: FIRST * MS,
-      saidIn: FIRST,
+      sentIn: FIRST,
     })
   }
   return { now: FIRST * MS, slots }
@@ -138,7 +138,7 @@ function tick(node: Node, said: Said): void {
 function tell({ slots, now }: Node, to: PeerId, acked: boolean): Uint8Array | null {
   const writer = { bytes: new Uint8Array(256), length: 0 }
   // Each frame says all that there is to say, and what is owed leaves now, whenever that is.
-  slots.peers.get(to)!.saidIn = -1
+  slots.peers.get(to)!.sentIn = -1
   if (!part.write!(slots, now, to, PACKET, writer, 256)) return null
   if (acked) part.acked!(slots, to, PACKET)
   else part.lost!(slots, to, PACKET)

@@ -7,10 +7,9 @@
  */
 
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
-import type { Model } from '../../packages/sim/src/checker/checker.ts'
 import { isSettled } from '../../packages/holdfast/src/slots/protocol/agreement.ts'
-import { type Face, type SlotsScope } from './slots-node.ts'
-import * as scenes from './slots-scene.ts'
+import type { CellModel } from '../../packages/sim/src/checker/checker.ts'
+import type { Rows, Row } from './rows.ts'
 import {
   act,
   ARRAYS,
