@@ -19,7 +19,7 @@ import type { MailChange } from '../../packages/holdfast/src/ports.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import { NO_DIGEST } from '../../packages/holdfast/src/wire/history.ts'
-import * as interned from './interned.ts'
+import { numbering } from '../../packages/sim/src/checker/cells.ts'
 import type { Rows } from './rows.ts'
 
 /** Bugs that may be injected. */
@@ -394,10 +394,10 @@ interface Numbers {
 }
 
 function numbersOf(): Numbers {
-  const disk = interned.numbering<Disk>(essenceOf)
+  const disk = numbering<Disk>(essenceOf)
   return {
-    process: interned.numbering<Process>((process) => processEssence(process, disk)),
-    mail: interned.numbering<Mail>(({ message, tags }) => [message, tags]),
+    process: numbering<Process>((process) => processEssence(process, disk)),
+    mail: numbering<Mail>(({ message, tags }) => [message, tags]),
   }
 }
 

@@ -6,8 +6,7 @@ import * as kept from './kept-scopes.ts'
 import * as lease from './lease.ts'
 import * as link from './link.ts'
 import * as mailKeys from './mail-keys.ts'
-import { mailboxModel } from './mailbox.ts'
-import * as mailbox from './mailbox-scopes.ts'
+import * as mailbox from './mailbox.ts'
 import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
 import { piecesModel } from './pieces.ts'
@@ -42,7 +41,7 @@ export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly Na
   pieces: { pieces: inScopes(piecesModel, pieces.SCOPES, pieces.MUTANTS) },
   actions: { tables: inScopes(tables.tablesModel, tables.SCOPES, tables.MUTANTS) },
   mailbox: {
-    mailbox: inScopes(mailboxModel, mailbox.SCOPES, mailbox.MUTANTS),
+    mailbox: inScopes(mailbox.mailboxModel, mailbox.SCOPES, mailbox.MUTANTS),
     histories: inScopes(histories.historyModel, histories.SCOPES, histories.MUTANTS),
     'mail-keys': inScopes(mailKeys.keyModel, mailKeys.SCOPES, mailKeys.MUTANTS),
     restarts: inScopes(restarts.restartModel, restarts.SCOPES, restarts.MUTANTS),

@@ -26,7 +26,7 @@ import {
 } from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
-import * as interned from './interned.ts'
+import { numbering } from '../../packages/sim/src/checker/cells.ts'
 import type { Rows } from './rows.ts'
 
 /** What a player does. `gamble` draws and then throws, telling it. */
@@ -121,7 +121,7 @@ const plain = actionsPart(runs)
 
 /** The model of one scope. */
 export function tablesModel(name: string, scope: Scope): Model<Scene> {
-  const numberOf = interned.numbering(coreEssence)
+  const numberOf = numbering(coreEssence)
   return {
     name,
     init: () => begin(scope),

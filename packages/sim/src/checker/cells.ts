@@ -74,6 +74,21 @@ export function same<Value>(cells: Cells, value: Value): Value {
   return valueOf(cells, numberOf(cells, value)) as Value
 }
 
+/** The numbers of values that no step changes any more: each is examined once, by its essence. */
+export function numbering<Value extends object>(
+  essenceOf: (value: Value) => unknown,
+): (value: Value) => number {
+  const cells = create()
+  const numbers = new WeakMap<Value, number>()
+  return (value) => {
+    const known = numbers.get(value)
+    if (known !== undefined) return known
+    const number = numberOf(cells, essenceOf(value))
+    numbers.set(value, number)
+    return number
+  }
+}
+
 /** The same function, which runs once for each list of arguments. */
 export function remember<Args extends unknown[], Result>(
   cells: Cells,

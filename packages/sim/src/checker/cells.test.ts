@@ -1,12 +1,9 @@
-// Goal: what is kept once is told apart by all that is in it, and tables know what they were told.
+// Goal: a cell is known by all that is in it, and a table knows what was put into it.
 // Method: values that differ in one thing each; tables beside a Map of the same.
 import { describe, expect, test } from 'vitest'
-import { rulesOf } from '../../packages/holdfast/src/machine.ts'
-import * as bags from './bags.ts'
-import * as interned from './interned.ts'
-import * as memo from './memo.ts'
-import * as pairs from '../../packages/sim/src/checker/pairs.ts'
-import * as queues from './queues.ts'
+import { rulesOf } from '../../../holdfast/src/machine.ts'
+import * as cells from './cells.ts'
+import * as pairs from './pairs.ts'
 
 describe('values that are kept once', () => {
   test('what differs in anything has a number of its own, and what is equal the same', () => {
@@ -18,17 +15,16 @@ describe('values that are kept once', () => {
       ...[new Map(), new Map([[1, 2]]), new Map([[2, 1]]), new Set(), new Set([1, 2])],
       ...[new Uint8Array(0), new Uint8Array([1]), new Uint32Array([1]), [1]],
     ]
-    const kept = interned.create<unknown>()
-    const numbers = values().map((value) => interned.numberOf(kept, value))
+    const kept = cells.create()
+    const numbers = values().map((value) => cells.numberOf(kept, value))
     expect(new Set(numbers).size).toBe(numbers.length)
-    expect(values().map((value) => interned.numberOf(kept, value))).toEqual(numbers)
-    expect(interned.valueOf(kept, numbers[1]!)).toBe(1)
-    expect(() => interned.valueOf(kept, numbers.length)).toThrow('no value has number')
+    expect(values().map((value) => cells.numberOf(kept, value))).toEqual(numbers)
+    expect(numbers.map((number) => cells.valueOf(kept, number))).toEqual(values())
   })
 
   test('the order in a Map and a Set counts, that of equal rules does not', () => {
-    const kept = interned.create<unknown>()
-    const number = (value: unknown): number => interned.numberOf(kept, value)
+    const kept = cells.create()
+    const number = (value: unknown): number => cells.numberOf(kept, value)
     expect(number(new Set([1, 2]))).not.toBe(number(new Set([2, 1])))
     const [one, two] = [[1, 'a'] as const, [2, 'b'] as const]
     expect(number(new Map([one, two]))).not.toBe(number(new Map([two, one])))
@@ -37,16 +33,16 @@ describe('values that are kept once', () => {
 
   test('what is no plain data is refused', () => {
     for (const odd of [() => 1, 1n, Symbol('odd')]) {
-      expect(() => interned.numberOf(interned.create<unknown>(), [odd])).toThrow('no plain data')
+      expect(() => cells.numberOf(cells.create(), [odd])).toThrow('plain data only')
     }
   })
 
   test('a value longer than there is room for at first is kept whole', () => {
-    const kept = interned.create<unknown>()
+    const kept = cells.create()
     const long = Array.from({ length: 20_000 }, (_, i) => i)
-    const number = interned.numberOf(kept, long)
-    expect(interned.numberOf(kept, long.with(19_999, 0))).not.toBe(number)
-    expect(interned.numberOf(kept, [...long])).toBe(number)
+    const number = cells.numberOf(kept, long)
+    expect(cells.numberOf(kept, long.with(19_999, 0))).not.toBe(number)
+    expect(cells.numberOf(kept, [...long])).toBe(number)
   })
 })
 
@@ -65,28 +61,11 @@ describe('tables by two numbers', () => {
 
   test('what is remembered is made once', () => {
     let made = 0
-    const sum = memo.remembering((a, b) => [++made, a + b])
+    const sum = cells.remember(cells.create(), (a: number, b: number) => [++made, a + b])
     expect([sum(1, 2), sum(2, 1), sum(1, 2)]).toEqual([
       [1, 3],
       [2, 3],
       [1, 3],
     ])
-  })
-})
-
-describe('lists by number', () => {
-  test('a queue keeps its order, a bag has none, and equal ones are one', () => {
-    const all = queues.create()
-    const queue = [3, 1, 2].reduce((into, item) => queues.push(all, into, item), queues.EMPTY)
-    expect([queues.first(all, queue), queues.last(all, queue)]).toEqual([3, 2])
-    expect(queues.rest(all, queue)).toBe(queues.push(all, queues.push(all, 0, 1), 2))
-
-    const lying = bags.create((one, other) => one - other)
-    const put = (...items: number[]): number =>
-      items.reduce((into, item) => bags.add(lying, into, item), bags.EMPTY)
-    expect(put(3, 1, 2, 1)).toBe(put(1, 1, 2, 3))
-    expect(bags.remove(lying, put(3, 1, 1), 1)).toBe(put(1, 3))
-    expect(bags.filter(lying, put(3, 1, 2), (item) => item > 1)).toBe(put(2, 3))
-    expect(lying.items[put(2, 1, 2)]).toEqual([1, 2, 2])
   })
 })
