@@ -162,13 +162,13 @@ export function take(scene: KeptScene, isTorn = false): void {
 export function wrote(scene: KeptScene): void {
   take(scene)
   scene.writing = null
-  hub.confirmWrite(turnOf(scene), [scene.session])
+  hub.confirmWrite(turnOf(scene), scene.session)
 }
 
 /** The disk did not take it. */
 export function refused(scene: KeptScene): void {
   scene.writing = null
-  hub.failWrite(turnOf(scene), [scene.session], TROUBLE)
+  hub.failWrite(turnOf(scene), scene.session, TROUBLE)
   // As hub/src/server/hub-server.ts does.
   if (find(scene.hub.registers, scene.session)) scene.owed = true
 }

@@ -152,7 +152,7 @@ export function write(made: Desk): void {
     const { registers } = made.hub
     const records = sessions.flatMap((one) => hub.changesOf(made.hub, one))
     if (made.isFull) {
-      hub.failWrite(made, sessions, 'the disk is full')
+      for (const one of sessions) hub.failWrite(made, one, 'the disk is full')
       for (const one of sessions) if (registers.rows.has(one)) made.owed.add(one)
       return
     }
@@ -160,7 +160,7 @@ export function write(made: Desk): void {
       if (bytes) made.disk.set(session, bytes)
       else made.disk.delete(session)
     }
-    hub.confirmWrite(made, sessions)
+    for (const one of sessions) hub.confirmWrite(made, one)
   }
 }
 

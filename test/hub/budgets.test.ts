@@ -80,7 +80,7 @@ describe('who pays', () => {
     // Who spent nothing so far knocks on credit.
     expect(budgets.spend(own, 0, two!, 'joins', 10)).toBe(null)
     expect(budgets.spend(own, 0, two!, 'joins', 1)).toEqual({ who: 'room', what: 'joins' })
-    budgets.roomEnded(own, 's')
+    own.rooms.delete('s')
     expect(own.rooms.size).toBe(1)
   })
 })

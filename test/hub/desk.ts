@@ -189,14 +189,14 @@ export class Desk {
       this.owed.clear()
       const records = sessions.flatMap((one) => calmly(() => hub.changesOf(this.hub, one)))
       if (trouble !== null) {
-        return calmly(() => hub.failWrite(this, sessions, trouble))
+        return sessions.forEach((one) => calmly(() => hub.failWrite(this, one, trouble)))
       }
       for (const [key, bytes] of records) {
         if (bytes) this.disk.set(key, bytes)
         else this.disk.delete(key)
       }
       for (const session of sessions) this.ear?.kept(session)
-      calmly(() => hub.confirmWrite(this, sessions))
+      for (const one of sessions) calmly(() => hub.confirmWrite(this, one))
     }
   }
 

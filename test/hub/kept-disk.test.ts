@@ -25,7 +25,7 @@ describe('a kept room', () => {
     const other = desk.open()
     desk.owed.clear()
     ask(desk, other, 2)
-    hub.failWrite(desk, [id], 'full')
+    hub.failWrite(desk, id, 'full')
     desk.owed.add(id)
     desk.write()
     const [added, ...sheets] = desk.heard.get(other)!.slice(-2)

@@ -283,12 +283,12 @@ describe('the reason of a refusal', () => {
   }
   test.each([
     [200, 'x', 200],
-    [201, 'x', 197],
+    [201, 'x', 200],
     [66, '\u20ac', 66],
     [67, '\u20ac', 66],
   ])('of %i times %s has %i characters, and is never too long (PR-2)', (length, letter, kept) => {
     const { whole, heard } = whys(length, letter)
-    expect(heard.replace('\ufffd', letter)).toBe(whole.slice(0, kept))
+    expect(heard).toBe(whole.slice(0, kept))
     expect(new TextEncoder().encode(heard).length).toBeLessThanOrEqual(200)
   })
 })

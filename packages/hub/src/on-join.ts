@@ -6,7 +6,7 @@ import type { Loop } from '../../holdfast/src/ports.ts'
 import type { Consult } from './server/hub-server.ts'
 import { checkFunction } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
-import { plain } from '../../holdfast/src/wire/text/plain.ts'
+import { clipped, plain } from '../../holdfast/src/wire/text/plain.ts'
 
 /** A player who wants to join. */
 export interface JoinRequest {
@@ -66,15 +66,7 @@ function verdictOf(verdict: unknown): string | null {
   if (typeof verdict !== 'string') {
     throw badValue(`onJoin gives a text, true, false or nothing: ${shown(verdict)}`)
   }
-  return bounded(plain(verdict))
-}
-
-// A reason on the wire is bounded, including its prefix.
-function bounded(text: string): string {
-  const most = REASON_MAX - NOT_ADMITTED.length
-  let short = text
-  while (new TextEncoder().encode(short).length > most) short = short.slice(0, -1)
-  return short
+  return clipped(plain(verdict), REASON_MAX - NOT_ADMITTED.length)
 }
 
 function wordsOf(rights: number): JoinRequest['rights'] {

@@ -9,11 +9,10 @@ import { exportRoom, type ImportRefusal } from './machine/room-files.ts'
 import { drop } from './machine/persistence.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
-import { checkOptions } from '../../holdfast/src/api/options.ts'
+import { checkOptions, checkNameOf } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { toHex } from '../../holdfast/src/wire/bytes.ts'
 import { isName } from '../../holdfast/src/wire/text/plain.ts'
-import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
 /** A player in a room, as the hub knows it. */
 export interface RoomPlayer {

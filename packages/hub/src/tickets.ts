@@ -15,9 +15,8 @@ import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
 import { KEY_BYTES } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
-import { checkOptions } from '../../holdfast/src/api/options.ts'
+import { checkOptions, checkNameOf } from '../../holdfast/src/api/options.ts'
 import type { TicketReader } from './server/hub-server.ts'
-import { checkNameOf } from '../../holdfast/src/api/options.ts'
 
 /** Most keys whose tickets a hub accepts. */
 export const KEYS_MAX = 64

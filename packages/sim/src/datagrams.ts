@@ -4,10 +4,8 @@
  */
 
 import type { Millis } from '../../holdfast/src/machine.ts'
-import { DATAGRAM_MAX } from '../../holdfast/src/ports.ts'
-import type { DatagramEvents, Datagrams } from '../../holdfast/src/ports.ts'
-import { content, note, sent } from './ground.ts'
-import type { Ground } from './ground.ts'
+import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../holdfast/src/ports.ts'
+import { content, note, sent, type Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'

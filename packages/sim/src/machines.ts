@@ -10,8 +10,7 @@
  */
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
-import { assert } from '../../holdfast/src/machine.ts'
-import type { Millis } from '../../holdfast/src/machine.ts'
+import { assert, type Millis } from '../../holdfast/src/machine.ts'
 import type { Alarm, Loop, Store } from '../../holdfast/src/ports.ts'
 import type { Ground } from './ground.ts'
 import * as timeline from './timeline.ts'

@@ -9,14 +9,13 @@
  */
 
 import type { Environment } from '../../holdfast/src/ports.ts'
-import { HubServer } from '../../hub/src/server/hub-server.ts'
+import { HubServer, type TicketReader } from '../../hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'
 import type { InternalSession } from '../../holdfast/src/join/session-impl.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import { toyCiphers, toyCurves } from './toy-ciphers.ts'
 import { createWorld, type SimNode, type World, type WorldOptions } from './world.ts'
 import type { Claims } from '../../holdfast/src/hub-protocol/tickets.ts'
-import type { TicketReader } from '../../hub/src/server/hub-server.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
 
 // The simulator's tickets are unsigned: any process may write one.

@@ -8,12 +8,10 @@
  * dies. When only the process dies, its operating system resets the other ends at once.
  */
 
-import { HoldfastError } from '../../holdfast/src/machine.ts'
-import type { Millis } from '../../holdfast/src/machine.ts'
+import { HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../holdfast/src/ports.ts'
 import type { Accept, Met, Stream, StreamEvents } from '../../holdfast/src/ports.ts'
-import { content, note, sent } from './ground.ts'
-import type { Ground } from './ground.ts'
+import { content, note, sent, type Ground } from './ground.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
 import type { Paths } from './paths.ts'

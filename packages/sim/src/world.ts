@@ -16,8 +16,7 @@
 
 import * as conditions from '../../holdfast/src/faults/conditions.ts'
 import type { Conditions } from '../../holdfast/src/faults/conditions.ts'
-import { HoldfastError, assert } from '../../holdfast/src/machine.ts'
-import type { Millis } from '../../holdfast/src/machine.ts'
+import { HoldfastError, assert, type Millis } from '../../holdfast/src/machine.ts'
 import type { Accept, Connect, Loop, OpenDatagrams, Store } from '../../holdfast/src/ports.ts'
 import * as datagrams from './datagrams.ts'
 import { type Fault, type Schedule, sentenceOf } from './faults.ts'

@@ -128,9 +128,9 @@ export function consult(
   if (!hub.consults || from.approved === who) return false
   const open = from.pendingConsult
   // The player repeated its request before the verdict: the newest request is answered.
-  if (open && isAbout(open, who)) open.message = message
+  if (open?.who === who) open.message = message
   else {
-    from.pendingConsult = { message, claims }
+    from.pendingConsult = { who, message, claims }
     const address = from.account.place
     out.consult(connection, { game, room, key, rights, ticket: id, address, founding })
   }
@@ -144,15 +144,10 @@ export function receiveVerdict(
   isWelcome: boolean,
 ): Connection['pendingConsult'] {
   const open = from.pendingConsult
-  const who = whoIs(about, about.key)
-  if (!open || !isAbout(open, who)) return null
+  if (open?.who !== whoIs(about, about.key)) return null
   from.pendingConsult = null
-  if (isWelcome) from.approved = who
+  if (isWelcome) from.approved = open.who
   return open
-}
-
-function isAbout({ message }: NonNullable<Connection['pendingConsult']>, who: string): boolean {
-  return whoIs(message, toHex(message.key)) === who
 }
 
 function whoIs(place: Place, key: string): string {

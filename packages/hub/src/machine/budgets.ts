@@ -265,8 +265,3 @@ export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
   if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`
   return reasons.get(code)!
 }
-
-/** Drops the buckets of a room that ended. */
-export function roomEnded(budgets: Budgets, session: string): void {
-  budgets.rooms.delete(session)
-}

@@ -11,7 +11,6 @@
  * a register that is about to change.
  */
 
-import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
 import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
@@ -31,7 +30,6 @@ import * as persistence from './persistence.ts'
 import * as refusals from './refusals.ts'
 import * as sessions from './sessions.ts'
 import {
-  type Applicant,
   type Call,
   callOf,
   type Connection,
@@ -43,6 +41,7 @@ import {
   type Turn,
 } from './state.ts'
 
+export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
 /** A stream from that IP address opened; it is closed at once if a limit is exceeded. */
@@ -141,11 +140,10 @@ function knock(call: Call, to: number, datagram: Uint8Array): void {
   const met = refusals.spend(call, 'joins', datagram.length, from.foundSession)
   if (met) return refusals.drop(call, met)
   const row = register.find(hub.registers, from.foundSession)
-  const primary = row && hub.attached.get(from.foundSession)?.get(row.entry.register.primary)
-  if (primary === undefined || primary === null) {
-    const why = row
-      ? `the primary of session ${from.foundSession} is not attached`
-      : 'no such session'
+  if (!row) return refuse(connection, 0, 'no such session', out)
+  const primary = hub.attached.get(from.foundSession)?.get(row.entry.register.primary)
+  if (primary === undefined) {
+    const why = `the primary of session ${from.foundSession} is not attached`
     return refuse(connection, 0, why, out)
   }
   out.knock(primary, connection, datagram)
@@ -177,7 +175,7 @@ function dispatch(call: Call, message: ToHub): void {
     case 'change':
       return sessions.change(call, message)
     case 'attach':
-      if (sessions.mustWait(hub, message.session)) {
+      if (register.find(hub.registers, message.session)?.pending) {
         return sessions.wait(call, message.session, message)
       }
       return attach(call, message)
@@ -224,26 +222,6 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
   }
 }
 
-/** The ticket of a stream was read: its claims, or why it is invalid. */
-export function receiveTicket(
-  turn: Turn,
-  { connection, ticket }: { connection: number; ticket: string },
-  claims: Claims | string,
-): void {
-  const call = callOf(turn, connection)
-  if (call) sessions.receiveTicket(call, ticket, claims)
-}
-
-/** The application's verdict on an applicant. @param why  the reason to refuse; null admits */
-export function receiveVerdict(
-  turn: Turn,
-  { connection, applicant }: { connection: number; applicant: Applicant },
-  why: string | null,
-): void {
-  const call = callOf(turn, connection)
-  if (call) sessions.receiveVerdict(call, applicant, why)
-}
-
 /** The records to write for a session, atomically; `confirmWrite` or `failWrite` follows. */
 export function changesOf(hub: Hub, session: string): archive.Changes {
   return [
@@ -259,24 +237,20 @@ export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): 
   return register.restore(hub.registers, now, bytes)
 }
 
-/** The last records that `changesOf` returned for these sessions are persisted. */
-export function confirmWrite(turn: Turn, ids: readonly string[]): void {
-  for (const session of ids) {
-    persistence.confirmWrite(turn, session)
-    sessions.confirmWrite(turn, session)
-    resumeWaiting(turn, session)
-  }
+/** The last records that `changesOf` returned for this session are persisted. */
+export function confirmWrite(turn: Turn, session: string): void {
+  persistence.confirmWrite(turn, session)
+  sessions.confirmWrite(turn, session)
+  resumeWaiting(turn, session)
   sessions.proceedDue(turn)
 }
 
 /** The write failed: the requests behind its changes are refused with the reason. */
-export function failWrite(turn: Turn, ids: readonly string[], why: string): void {
-  for (const session of ids) {
-    sessions.refuseEntrants(turn, session, why)
-    persistence.failWrite(turn, session, why)
-    sessions.failWrite(turn, session, why)
-    resumeWaiting(turn, session)
-  }
+export function failWrite(turn: Turn, session: string, why: string): void {
+  sessions.refuseEntrants(turn, session, why)
+  persistence.failWrite(turn, session, why)
+  sessions.failWrite(turn, session, why)
+  resumeWaiting(turn, session)
 }
 
 // The write is over: handles the requests that waited for it.

@@ -6,13 +6,12 @@
  * cursor is the position of a page's last room in that order, and outlives that room.
  */
 
-import { type Millis, termsSay } from '../../../holdfast/src/machine.ts'
+import { type Millis, termsSay, type PeerId } from '../../../holdfast/src/machine.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import { isByInvitation } from './admission.ts'
 import type { Entry, Listed } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Registers, Row } from './register.ts'
 import type { Hub, Item, Page, HubOut, RoomChange } from './state.ts'
-import type { PeerId } from '../../../holdfast/src/machine.ts'
 
 /** Most rooms of one page. */
 export const LIST_MAX = 200

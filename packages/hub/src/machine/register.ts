@@ -217,7 +217,8 @@ export function begin(
   const row = { ...rowOf({ ...record, members }, now), storeFailed: false }
   const before = registers.rows.get(record.entry.session) ?? null
   insert(registers, row)
-  propose(row, row.entry.register, { isNew: true, before }, out)
+  row.pending = { register: row.entry.register, isNew: true, before, isWriting: false }
+  out.record(record.entry.session)
   return row
 }
 
@@ -236,7 +237,7 @@ export function change(registers: Registers, now: Millis, demand: Demand, out: R
   const row = registers.rows.get(demand.session)!
   const { primary, backup, expect } = demand
   const next = demand.why === 'end' ? null : { epoch: expect + 1, primary, backup }
-  propose(row, next, CHANGED, out)
+  propose(row, next, out)
   return true
 }
 
@@ -244,7 +245,7 @@ export function change(registers: Registers, now: Millis, demand: Demand, out: R
 export function endSession(registers: Registers, session: string, out: Recorder): boolean {
   const row = registers.rows.get(session)
   if (!row || row.pending) return false
-  propose(row, null, CHANGED, out)
+  propose(row, null, out)
   return true
 }
 
@@ -255,15 +256,8 @@ export function allows(registers: Registers, now: Millis, demand: Demand): boole
   return demand.expect === row.entry.register.epoch && mayChange(row, now, demand)
 }
 
-const CHANGED = { isNew: false, before: null }
-
-function propose(
-  row: Row,
-  register: Register | null,
-  from: Pick<Pending, 'isNew' | 'before'>,
-  out: Recorder,
-): void {
-  row.pending = { register, ...from, isWriting: false }
+function propose(row: Row, register: Register | null, out: Recorder): void {
+  row.pending = { register, isNew: false, before: null, isWriting: false }
   out.record(row.entry.session)
 }
 
@@ -322,19 +316,20 @@ function mayChange(row: Row, now: Millis, demand: Demand): boolean {
   if (!admits(row, demand.inc, demand.proof)) return false
   // A member that said goodbye gets no role.
   if (row.goodbyes.has(demand.primary) || row.goodbyes.has(demand.backup)) return false
+  const isPrimary = register.primary === demand.inc
   const mine = demand.primary === demand.inc
   switch (demand.why) {
     case 'add':
-      return register.primary === demand.inc && mine && demand.backup !== 0
+      return isPrimary && mine && demand.backup !== 0
     case 'drop':
-      return register.primary === demand.inc && mine && demand.backup === 0
+      return isPrimary && mine && demand.backup === 0
     case 'takeover':
       return register.backup === demand.inc && mine && demand.backup === 0
     case 'end':
-      return register.primary === demand.inc
+      return isPrimary
     case 'handover': {
       const isToBackup = register.backup !== 0 && demand.primary === register.backup
-      return register.primary === demand.inc && isToBackup && demand.backup === 0
+      return isPrimary && isToBackup && demand.backup === 0
     }
     case 'recover':
       return mine && mayRecover(row, now, demand)
@@ -428,7 +423,7 @@ export function wake(registers: Registers, now: Millis, out: RegisterOut): void 
 function ask(registers: Registers, now: Millis, row: Row | undefined, out: RegisterOut): void {
   // A probe carries `heard`, which would extend a lease that the pending change is about to end.
   if (!row || row.pending) return
-  if (now - row.lastYes > FORGET_MS) return propose(row, null, CHANGED, out)
+  if (now - row.lastYes > FORGET_MS) return propose(row, null, out)
   row.missed++
   row.askedAt = now
   row.nonce = nextNonce(registers)

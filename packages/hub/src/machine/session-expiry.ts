@@ -10,7 +10,6 @@
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import { SILENT_MS } from '../../../holdfast/src/hub-protocol/messages.ts'
-import * as budgets from './budgets.ts'
 import type { Account } from './budgets.ts'
 import * as register from './register.ts'
 import type { SessionExpiry, Hub, Turn } from './state.ts'
@@ -84,7 +83,7 @@ export function untrack({ expiries, budgets: own }: Hub, session: string): void 
   const account = own.accounts.get(expiries.get(session)?.founder ?? '')
   if (account) account.rooms--
   expiries.delete(session)
-  budgets.roomEnded(own, session)
+  own.rooms.delete(session)
 }
 
 /** Ends an expired session; a pending change delays that. */

@@ -125,11 +125,6 @@ function registerMessage(row: register.Row, request: number, ok: boolean, out: H
   return { kind: 'register', request, session, ok, register: known, leader }
 }
 
-/** Whether a change of this session is not persisted yet. */
-export function mustWait(hub: Hub, session: string): boolean {
-  return (register.find(hub.registers, session)?.pending ?? null) !== null
-}
-
 /** Defers a request until the write is over; of each kind only the newest of a stream waits. */
 export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
   const others = (hub.waiting.get(session) ?? []).filter((other) => {
@@ -168,22 +163,30 @@ export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   send(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
-/** The ticket was read: its claims, or why it is invalid. */
-export function receiveTicket(call: Call, ticket: string, claims: Claims | string): void {
+/** The ticket of a stream was read: its claims, or why it is invalid. */
+export function receiveTicket(
+  turn: Turn,
+  { connection, ticket }: { connection: number; ticket: string },
+  claims: Claims | string,
+): void {
+  const call = callOf(turn, connection)
+  if (call?.from.pendingAdd?.ticket !== ticket) return
   const { pendingAdd } = call.from
-  if (pendingAdd?.ticket !== ticket) return
   call.from.pendingAdd = null
   admit(call, pendingAdd, claims)
 }
 
-/** The application's verdict on an applicant. */
-export function receiveVerdict(call: Call, about: Applicant, why: string | null): void {
-  const { connection, out } = call
-  const open = admission.receiveVerdict(call, about, why === null)
+/** The application's verdict on an applicant. @param why  the reason to refuse; null admits */
+export function receiveVerdict(
+  turn: Turn,
+  { connection, applicant }: { connection: number; applicant: Applicant },
+  why: string | null,
+): void {
+  const call = callOf(turn, connection)
+  const open = call && admission.receiveVerdict(call, applicant, why === null)
   if (!open) return
-  const { message, claims } = open
-  if (why === null) return admit(call, message, claims)
-  refuse(connection, message.request, `${NOT_ADMITTED}${why}`, out)
+  if (why === null) return admit(call, open.message, open.claims)
+  refuse(connection, open.message.request, `${NOT_ADMITTED}${why}`, turn.out)
 }
 
 // Joins the process to its session, or creates one once persisted.
@@ -262,7 +265,10 @@ function create(
   }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
-  const row = kept ? persistence.open(call, kept, message) : createSession(call, message)
+  const newId = (): string => `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
+  const row = kept
+    ? persistence.open(call, kept, message)
+    : register.add(hub.registers, now, message, newId(), call.out)
   const id = row.entry.session
   admission.enroll(row, message.key, entrance)
   from.created++
@@ -270,11 +276,6 @@ function create(
   if (hub.expiries.has(id)) sessionExpiry.untrack(hub, id)
   sessionExpiry.track(hub, now, id, from.account)
   hub.pendingRequests.set(id, { connection, kind: 'add', message, opened: kept })
-}
-
-function createSession({ hub, now, out }: Call, message: Add): register.Row {
-  const id = `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
-  return register.add(hub.registers, now, message, id, out)
 }
 
 function welcome(

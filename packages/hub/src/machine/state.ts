@@ -19,6 +19,7 @@ import * as register from './register.ts'
 import type { Add } from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
+import { clipped } from '../../../holdfast/src/wire/text/plain.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 
 /** The hub's ticket policy. */
@@ -56,16 +57,15 @@ export interface Connection {
   foundSession: string
   /** The request whose ticket is being read; null for none. */
   pendingAdd: Add | null
-  /** The request that the application decides about; the player it approved, by place and key. */
-  pendingConsult: { message: Add; readonly claims: Claims | string | null } | null
+  /** The request that the application decides about, of the applicant `who`: place and key. */
+  pendingConsult: { who: string; message: Add; claims: Claims | string | null } | null
+  /** The applicant that the application approved; '' for none. */
   approved: string
   /** Number of sessions that it created. */
   created: number
   /** Their ids; those that no member attended end with this stream. */
   founded: Set<string>
-  /** The account of its address. */
   account: Account
-  /** Its own token buckets. */
   buckets: Buckets
   /** A sheet with missing pieces. */
   sheet: Incoming | null
@@ -143,7 +143,6 @@ export interface SessionExpiry {
 
 /** A snapshot of the list of rooms. */
 export interface Listing {
-  /** When it was made. */
   madeAt: Millis
   /** Rooms by game, '' for all games, in list order. */
   games: Map<string, Item[]>
@@ -357,20 +356,12 @@ export function broadcast(
   }
 }
 
-/** Refuses a request, with the reason. */
+/** Refuses a request. @param why  may contain an error of the store, which names a file */
 export function refuse(connection: number, request: number, why: string, out: HubOut): void {
-  send(connection, { kind: 'refused', request, why: cut(why) }, out)
+  send(connection, { kind: 'refused', request, why: clipped(why, REASON_MAX) }, out)
 }
 
 /** Sends a message on one stream. */
 export function send(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
-}
-
-// A reason may contain an error of the store, which names a file.
-function cut(why: string): string {
-  const bytes = new TextEncoder().encode(why)
-  if (bytes.length <= REASON_MAX) return why
-  // A truncated character decodes to a replacement of three bytes.
-  return new TextDecoder().decode(bytes.subarray(0, REASON_MAX - 3))
 }

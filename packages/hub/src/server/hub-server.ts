@@ -375,8 +375,8 @@ export class HubServer {
     for (const one of sessions) {
       // An error in one session does not affect the others.
       this.#attempt('the disk', () => {
-        if (!error) return hub.confirmWrite(turn, [one])
-        hub.failWrite(turn, [one], error.message)
+        if (!error) return hub.confirmWrite(turn, one)
+        hub.failWrite(turn, one, error.message)
         // Changes already in effect, such as a list of members, must still be written.
         if (this.hub.registers.rows.has(one)) this.#owed.add(one)
       })

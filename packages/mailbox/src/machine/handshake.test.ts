@@ -216,7 +216,7 @@ describe('a mailbox says', () => {
       }
       return message.why.length
     })
-    expect(told).toEqual([REFUSAL_MAX, REFUSAL_MAX - 3])
+    expect(told).toEqual([REFUSAL_MAX, REFUSAL_MAX])
   })
 
   test('which versions the two speak, to a build that is older or newer', () => {

@@ -24,7 +24,7 @@ import { KEY_BYTES } from '../../../holdfast/src/ports.ts'
 import { createReader, readU8, readVarint } from '../../../holdfast/src/wire/bytes.ts'
 import { isSame } from '../../../holdfast/src/wire/history.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
-import { plain } from '../../../holdfast/src/wire/text/plain.ts'
+import { clipped, plain } from '../../../holdfast/src/wire/text/plain.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import type { Check, OwnKey, OwnProof } from './keys.ts'
 import {
@@ -232,15 +232,8 @@ function refuse(
   told = why,
 ): HandshakeStep {
   handshake.stage = 'over'
-  const answers = [encode(handshakeLayout, { kind: 'refused', why: clipped(told) })]
+  const answers = [encode(handshakeLayout, { kind: 'refused', why: clipped(told, REFUSAL_MAX) })]
   return { ...NOTHING, answers, refused: why, counts }
-}
-
-function clipped(why: string): string {
-  const bytes = new TextEncoder().encode(why)
-  if (bytes.length <= REFUSAL_MAX) return why
-  // A split character at the end decodes to one of three bytes.
-  return new TextDecoder().decode(bytes.subarray(0, REFUSAL_MAX - 3))
 }
 
 function opened(

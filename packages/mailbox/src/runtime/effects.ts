@@ -9,8 +9,7 @@
  * Effects are tracked in memory only: after a crash the next process runs them again.
  */
 
-import type { Millis } from '../../../holdfast/src/machine.ts'
-import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { type Millis, HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { Alarm, Loop } from '../../../holdfast/src/ports.ts'
 import type { Draft } from './draft.ts'
 import { Unhandled } from './handlers.ts'

@@ -33,6 +33,11 @@ export function plainJson(value: unknown): string {
   return plain(JSON.stringify(value))
 }
 
+/** As many whole characters of a text as fit into that many bytes of UTF-8. */
+export function clipped(text: string, bytesMax: number): string {
+  return text.slice(0, new TextEncoder().encodeInto(text, new Uint8Array(bytesMax)).read)
+}
+
 function escape(unit: number): string {
   return `\\u${unit.toString(16).padStart(4, '0')}`
 }
