@@ -225,7 +225,7 @@ function arrive(scene: HistoryScene, at: number): void {
     for (const [place, { n }] of message.letters.entries()) inbox[n] ??= tags[place]!
   }
   turn(process, (out) => {
-    mailbox.hear(box, 0, peer, message, storeOf(disk), out)
+    mailbox.receive(box, 0, peer, message, storeOf(disk), out)
     for (let letter = mailbox.next(box, 0, peer); letter;) {
       const tag = inbox[letter.n]!
       disk.effects.push(tag)

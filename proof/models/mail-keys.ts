@@ -346,7 +346,7 @@ function arrive(scope: KeyScope, scene: KeyScene, at: number): void {
   const shelf = new MailMemory(side.disk.content, 'model')
   const isRekeyed = turn(scope, side, (out) => {
     const goesOn = scope.bug === 'a connection goes on after its key was replaced'
-    mailbox.hear(side.box, 0, from, message, shelf, out, goesOn ? null : key)
+    mailbox.receive(side.box, 0, from, message, shelf, out, goesOn ? null : key)
     for (let letter = mailbox.next(side.box, 0, from); letter;) {
       const isAboutKey = handle(side, letter.body, out)
       if (goesOn && !isAboutKey) rebind(side, key, out)

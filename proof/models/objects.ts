@@ -18,7 +18,7 @@ import {
 } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import * as cells from '../../packages/sim/src/checker/cells.ts'
 import type { CellModel } from '../../packages/sim/src/checker/checker.ts'
-import { hear } from '../../packages/sim/src/enact.ts'
+import { readMessage } from '../../packages/sim/src/enact.ts'
 import { type Input, typesOf } from './objects-peer.ts'
 import {
   act,
@@ -435,7 +435,7 @@ const NAMES: Readonly<Record<number, string>> = Object.fromEntries(
 
 // A message in one phrase, such as `MIGRATE 1.1 to 3`: with epoch and count of its version.
 function phrase(bytes: Uint8Array, types: readonly TypeRules[]): string {
-  const heard = hear(bytes, types)
+  const heard = readMessage(bytes, types)
   if (!heard) return NAMES[bytes[0]!] ?? 'something'
   const { word, version, owner } = heard
   const number = `${version.epoch}.${version.count}`

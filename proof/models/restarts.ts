@@ -162,7 +162,7 @@ function kernel(one: Replica, message: Batch): void {
       if (change.kind === 'acked') one.head.acked = change.n
     },
   }
-  mailbox.hear(one.box, 0, 'client', message, SHELF, out)
+  mailbox.receive(one.box, 0, 'client', message, SHELF, out)
   while (mailbox.next(one.box, 0, 'client')) {
     mailbox.done(one.box, 0, 'client', out)
     one.log.push(`effect of ${one.head.heard}`)

@@ -185,9 +185,9 @@ function deliver(kernel: Kernel, delivery: Delivery): string[] {
     const body = `answer ${++state.received} to ${delivery.body}`
     enqueue(kernel, { vat: 'vattp', method: 'transmit', peer, body })
   } else if (delivery.method === 'deliverInboundAck') {
-    mailbox.hear(box, 0, peer, plainBatch([], delivery.ack), store, out)
+    mailbox.receive(box, 0, peer, plainBatch([], delivery.ack), store, out)
   } else {
-    mailbox.hear(box, 0, peer, plainBatch(lettersOf(delivery), 0), store, out)
+    mailbox.receive(box, 0, peer, plainBatch(lettersOf(delivery), 0), store, out)
     handle(kernel, peer, out)
   }
   return effects

@@ -91,7 +91,7 @@ function post(stage: Stage, ...bodies: string[]): void {
 
 function take(client: Client, batch: Batch): void {
   const out = outOf(client)
-  mailbox.hear(client.box, client.now, 'chain', batch, client.store, out)
+  mailbox.receive(client.box, client.now, 'chain', batch, client.store, out)
   while (mailbox.next(client.box, client.now, 'chain')) {
     mailbox.done(client.box, client.now, 'chain', out)
   }

@@ -23,7 +23,7 @@ function box() {
     send: (_to: string, message: MailMessage) => void sent.push(message),
   }
   const hear = (message: MailMessage) =>
-    calmly(() => mailbox.hear(own, NOW, 'bob', message, store, out))
+    calmly(() => mailbox.receive(own, NOW, 'bob', message, store, out))
   return { own, store, out, hear, changes, events, sent }
 }
 

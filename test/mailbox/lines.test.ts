@@ -154,7 +154,7 @@ test('a machine that is told that a handler threw asks again for ever, less and 
   const record = ({ kind }: MailChange): void => void kinds.add(kind)
   const out = { record, send: () => {}, emit: () => {} }
   const letters = [1, 2].map((n) => ({ n, body: Uint8Array.of(n) }))
-  mailbox.hear(box, 0, 'a', plainBatch(letters, 0), shelf, out)
+  mailbox.receive(box, 0, 'a', plainBatch(letters, 0), shelf, out)
   let now = 0
   for (let tries = 1; tries < 2_000; tries++) {
     mailbox.failed(box, now, 'a', 'no', out)

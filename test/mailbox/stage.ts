@@ -180,7 +180,7 @@ export class Stage {
     const end = this.#end(to)
     const key = this.#keys.get(`${from}>${to}`) ?? null
     const message = decode(mailLayout, bytes)!
-    mailbox.hear(end.box, this.#now, from, message, end.store, end.out, key)
+    mailbox.receive(end.box, this.#now, from, message, end.store, end.out, key)
     this.#handle(end, from)
   }
 

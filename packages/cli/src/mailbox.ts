@@ -5,7 +5,7 @@ import type { CAC } from 'cac'
 import { curvesOnNode } from '../../holdfast/src/drivers/crypto/libsodium.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
-import type { DeadLetter, MailChange, MailStore } from '../../holdfast/src/ports.ts'
+import type { DeadLetter, MailStore } from '../../holdfast/src/ports.ts'
 import { toHex } from '../../holdfast/src/wire/bytes.ts'
 import { plain, plainJson } from '../../holdfast/src/wire/text/plain.ts'
 import { openMailSqlite, readFigures } from '../../mailbox/src/drivers/mail-sqlite.ts'
@@ -13,7 +13,7 @@ import { type Mailbox, openMailbox, type Range } from '../../mailbox/src/index.t
 import type { MailFigures } from '../../mailbox/src/runtime/figures.ts'
 import { unseal } from '../../mailbox/src/runtime/letters.ts'
 import { checkId, checkKey } from '../../mailbox/src/runtime/options.ts'
-import { openKeys } from '../../mailbox/src/runtime/own-keys.ts'
+import { committed, openKeys } from '../../mailbox/src/runtime/own-keys.ts'
 import { toValue } from '../../mailbox/src/runtime/values.ts'
 import { certificateIn, listOf, ORIGIN_HELP, type Word } from './given.ts'
 
@@ -282,7 +282,7 @@ function redirect(given: Given, [whom, to]: string[]): Promise<void> {
 async function forget(store: MailStore, [whom]: string[]): Promise<void> {
   const head = whom === undefined ? null : store.head(whom)
   if (!head) throw new HoldfastError('not-found', `nothing is known of ${plain(whom ?? 'nobody')}`)
-  await committed(store, { kind: 'begun', peer: head.peer, head: null })
+  await committed(store, [{ kind: 'begun', peer: head.peer, head: null }])
   console.log(plain(`${head.peer} is forgotten, with ${head.posted - head.acked} letters to it`))
 }
 
@@ -310,7 +310,7 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
     throw new HoldfastError('not-found', `no letter ${named} was set aside; there are: ${known}`)
   }
   if (release !== undefined) console.log(plainJson({ from: letter.peer, body: valueIn(letter) }))
-  await committed(store, { kind: 'buried', peer: letter.peer, n: letter.n })
+  await committed(store, [{ kind: 'buried', peer: letter.peer, n: letter.n }])
 }
 
 /** Prints the mailbox's key, or the key of a peer. */
@@ -331,7 +331,7 @@ async function ownKey(store: MailStore): Promise<string> {
   const loop = createNodeLoop()
   const random = (count: number): Uint8Array => loop.random(count)
   const { identity, changes } = await openKeys('', store, await curvesOnNode(), random)
-  await committed(store, ...changes)
+  await committed(store, changes)
   return toHex(identity.keys[0]!.key)
 }
 
@@ -347,7 +347,7 @@ async function trust(given: Given, [whom, text]: string[]): Promise<void> {
     throw badValue('trust needs whom, and by which key: trust alice KEY')
   }
   const [peer, key] = [checkId(whom), checkKey(`the key of ${plain(whom)}`, text)]
-  await withStore(given, (store) => committed(store, { kind: 'bound', peer, key, root: key }))
+  await withStore(given, (store) => committed(store, [{ kind: 'bound', peer, key, root: key }]))
   console.log(plain(`${peer} is known by that key`))
 }
 
@@ -391,11 +391,4 @@ function withStore(given: Given, run: (store: MailStore) => void | Promise<void>
 /** Whether a store failed to open because its mailbox is open. */
 function isInUse(error: unknown): boolean {
   return error instanceof HoldfastError && error.message.includes('it is in use by')
-}
-
-/** Makes changes durable. */
-function committed(store: MailStore, ...changes: MailChange[]): Promise<void> {
-  return new Promise((resolve, reject) => {
-    store.commit(changes, (error) => (error ? reject(error) : resolve()))
-  })
 }

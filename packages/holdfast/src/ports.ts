@@ -263,11 +263,11 @@ export interface MailSql {
   /** Runs one statement. @returns its rows @throws HoldfastError with the database's error */
   run(statement: string, values: readonly SqlValue[]): Record<string, SqlValue>[]
   /** Sets a savepoint. */
-  mark(): void
+  savepoint(): void
   /** Releases the savepoint. */
-  keep(): void
+  release(): void
   /** Rolls back to the savepoint, and releases it. */
-  undo(): void
+  rollBack(): void
   /** Why a statement ended the transaction, until `abandon` begins the next one; else null. */
   readonly ended: Error | null
 }

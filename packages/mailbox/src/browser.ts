@@ -15,11 +15,17 @@ import { wallClock } from '../../holdfast/src/drivers/wall-clock.ts'
 export * from './mail-opening.ts'
 export { HoldfastError, type ErrorCode } from '../../holdfast/src/machine.ts'
 
-const tell = { report: reportInPage, warn: warnInPage }
-const drivers = { connect: connectWebSocket, curves: curvesInPage, ...tell }
-const place = { ...drivers, date: wallClock, open: openMailIndexedDb, listen: null }
+const platform = {
+  connect: connectWebSocket,
+  curves: curvesInPage,
+  report: reportInPage,
+  warn: warnInPage,
+  date: wallClock,
+  open: openMailIndexedDb,
+  listen: null,
+}
 
 /** Opens a mailbox in a database of this origin. @throws HoldfastError `store`, with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
-  return openIn({ ...place, loop: new BrowserLoop() }, options)
+  return openIn({ ...platform, loop: new BrowserLoop() }, options)
 }

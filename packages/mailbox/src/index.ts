@@ -13,7 +13,7 @@ import { startWatchdog } from './drivers/watchdog.ts'
 export * from './mail-opening.ts'
 export { HoldfastError, type ErrorCode } from '../../holdfast/src/machine.ts'
 
-const place = {
+const platform = {
   loop: createNodeLoop(),
   connect: connectWebSocketNode,
   curves: curvesOnNode,
@@ -26,5 +26,5 @@ const place = {
 
 /** Opens a mailbox in a file. @throws HoldfastError such as `store`, `port-taken`, with the cure */
 export function openMailbox(options: MailboxOptions): Promise<Mailbox> {
-  return openIn(place, options)
+  return openIn(platform, options)
 }

@@ -11,12 +11,15 @@ import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { Listeners } from '../../holdfast/src/api/emitter.ts'
 
 /** Most unseen peers that the process warns about; `unseen` still reports the rest. */
-const UNSEEN_SAID_MAX = 20
+const UNSEEN_WARNED_MAX = 20
 
 /** Where events go that have no listener. */
 export interface MailReports {
-  readonly loop: Loop
+  /** Timers, randomness and a monotonic clock. */
+  loop: Loop
+  /** Warns, in one sentence, about allowed but probably unintended use. */
   warn?: (sentence: string) => void
+  /** Reports errors thrown by application functions that have no listener, and where. */
   report?: (error: unknown, where: string) => void
 }
 
@@ -31,26 +34,20 @@ export class MailEvents {
   constructor(id: string, place: MailReports) {
     this.#id = id
     this.#place = place
-    this.events = this.#open()
-  }
-
-  #open(): Listeners<MailboxEvents> {
-    const { loop, report } = this.#place
     const reports = new Reports({
-      soon: (run) => loop.soon(run),
+      soon: (run) => place.loop.soon(run),
       notify: (reported) => {
-        const hears = events.hasListeners('error')
-        if (hears) events.emit('error', reported)
-        return hears
+        const isHandled = this.events.hasListeners('error')
+        if (isHandled) this.events.emit('error', reported)
+        return isHandled
       },
-      reportUncaught: ({ error, where }) => report?.(error, where),
+      reportUncaught: ({ error, where }) => place.report?.(error, where),
     })
-    const events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
-    return events
+    this.events = new Listeners<MailboxEvents>('a mailbox', MAILBOX_EVENTS, reports)
   }
 
   /** @param waiting  unacked letters to that peer */
-  tell(event: Exclude<TurnEvent, MailEvent & { kind: 'gap' }>, waiting: number): void {
+  report(event: Exclude<TurnEvent, MailEvent & { kind: 'gap' }>, waiting: number): void {
     const { peer } = event
     switch (event.kind) {
       case 'acked':
@@ -62,8 +59,8 @@ export class MailEvents {
       case 'key':
         return this.events.emit('key', { peer, key: toHex(event.key) })
       default: {
-        const { kind, ...said } = event
-        return this.events.emit(kind, said as never)
+        const { kind, ...value } = event
+        return this.events.emit(kind, value as never)
       }
     }
   }
@@ -73,7 +70,7 @@ export class MailEvents {
     if (this.#unseen.has(peer)) return
     this.#unseen.add(peer)
     if (this.events.hasListeners('unseen')) return this.events.emit('unseen', { peer })
-    if (this.#unseen.size > UNSEEN_SAID_MAX) return
+    if (this.#unseen.size > UNSEEN_WARNED_MAX) return
     this.#place.warn?.(
       `${plain(this.#id)} posted a letter to ${plain(peer)}, which it never met and does not ` +
         'dial: it waits until a mailbox of that id comes, or is given in peers',

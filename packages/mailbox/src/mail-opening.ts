@@ -1,18 +1,10 @@
 /** Opens a mailbox: its store, its connections, its listener. */
 
 import { createMailMemory } from './drivers/mail-memory.ts'
-import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue } from '../../holdfast/src/machine.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { LIFE_BYTES, NO_LIFE } from '../../holdfast/src/wire/history.ts'
-import type {
-  Connect,
-  Curves,
-  Door,
-  Later,
-  Listening,
-  Loop,
-  MailChange,
-} from '../../holdfast/src/ports.ts'
+import type { Curves, Door, Later, Listening, MailChange } from '../../holdfast/src/ports.ts'
 import type { MailStore, Stream, StreamEvents, Watchdog } from '../../holdfast/src/ports.ts'
 import {
   checkId,
@@ -20,9 +12,9 @@ import {
   type MailboxOptions as Common,
   wholeNumber,
 } from './runtime/options.ts'
-import { openKeys } from './runtime/own-keys.ts'
+import { committed, openKeys } from './runtime/own-keys.ts'
 import { doorOf, type DoorOptions } from './mail-door.ts'
-import { RunningMailbox } from './mailbox.ts'
+import { type MailRuntime, RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
 export { was } from '../../holdfast/src/api/migrations.ts'
@@ -76,19 +68,9 @@ export interface MailboxOptions extends Common {
 }
 
 /** What a platform gives a mailbox to run on. */
-export interface MailboxPlace {
-  /** Timers, randomness and a monotonic clock. */
-  loop: Loop
-  /** Opens a stream to a URL. */
-  connect: Connect
+export interface MailPlatform extends MailRuntime {
   /** Signs, and checks signatures. */
   curves: () => Later<Curves>
-  /** Reports errors thrown by application functions that have no listener. */
-  report: (error: unknown, where: string) => void
-  /** Warns, in one sentence, about allowed but probably unintended use. */
-  warn?: (sentence: string) => void
-  /** Milliseconds since 1970. */
-  date?: () => number
   /** Starts a watchdog. Absent on platforms without threads. */
   watch?: (ms: number) => Watchdog
   /** Opens the named store. Rejects with a HoldfastError `store`. */
@@ -98,25 +80,24 @@ export interface MailboxPlace {
 }
 
 /** Opens a mailbox on a platform. @throws HoldfastError */
-export async function openIn(place: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
-  const { loop, connect, report, date, warn } = place
+export async function openIn(platform: MailPlatform, options: MailboxOptions): Promise<Mailbox> {
+  const { loop } = platform
   const { store: name, listen } = options
   checkStore(name)
   checkId(options.id)
   checkNoPassword(options)
   const door = listen ? doorOf(listen) : null
-  if (door && !place.listen) throw badValue('a page cannot listen: let it connect')
-  const store = name === null ? createMailMemory() : await place.open(name)
+  if (door && !platform.listen) throw badValue('a page cannot listen: let it connect')
+  const store = name === null ? createMailMemory() : await platform.open(name)
   let box: RunningMailbox
   try {
-    const curves = await place.curves()
-    const { id } = options
-    const { identity, changes } = await openKeys(id, store, curves, (count) => loop.random(count))
+    const curves = await platform.curves()
+    const random = (count: number): Uint8Array => loop.random(count)
+    const { identity, changes } = await openKeys(options.id, store, curves, random)
     const life = options.replica ? NO_LIFE : loop.random(LIFE_BYTES)
     await begin(store, life, changes)
-    const watchdog = watchdogOf(place, options)
-    const runs = { loop, connect, store, life, identity, report, watchdog }
-    box = new RunningMailbox({ ...runs, ...(date && { date }), ...(warn && { warn }) }, options)
+    const watchdog = watchdogOf(platform, options)
+    box = new RunningMailbox({ ...platform, store, life, identity, watchdog }, options)
     if (watchdog) box.onClose(() => watchdog.stop())
   } catch (error) {
     store.close()
@@ -125,7 +106,7 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
   box.durable = name !== null
   if (!door) return box
   try {
-    box.listen(await place.listen!(door, box.accept))
+    box.listen(await platform.listen!(door, box.accept))
     return box
   } catch (error) {
     await box.close()
@@ -139,20 +120,18 @@ export async function openIn(place: MailboxPlace, options: MailboxOptions): Prom
  */
 function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promise<void> {
   if (life !== NO_LIFE) changes.push({ kind: 'set', key: LIFE, value: life })
-  return new Promise((resolve, reject) => {
-    store.commit(changes, (error) => (error ? reject(error) : resolve()))
-  })
+  return committed(store, changes)
 }
 
-function watchdogOf(place: MailboxPlace, { watchdogMs }: MailboxOptions): Watchdog | undefined {
+function watchdogOf(platform: MailPlatform, { watchdogMs }: MailboxOptions): Watchdog | undefined {
   if (watchdogMs === undefined) return undefined
   wholeNumber('watchdogMs', watchdogMs)
-  if (place.watch) return place.watch(watchdogMs)
-  throw new HoldfastError('bad-value', 'watchdogMs: nobody can watch a handler in a page')
+  if (platform.watch) return platform.watch(watchdogMs)
+  throw badValue('watchdogMs: nobody can watch a handler in a page')
 }
 
 function checkStore(name: unknown): void {
   if (name === null || (typeof name === 'string' && name !== '')) return
   const takes = 'store is the file of the mailbox (in a page, a name), or null for memory'
-  throw new HoldfastError('bad-value', `${takes}: ${shown(name)}`)
+  throw badValue(`${takes}: ${shown(name)}`)
 }

@@ -5,21 +5,14 @@ import { type OwnProof } from './machine/keys.ts'
 import * as mailbox from './machine/mailbox.ts'
 import type { Limits } from './machine/mailbox.ts'
 import { mailLayout } from './machine/messages.ts'
-import type {
-  Alarm,
-  Connect,
-  Listening,
-  Loop,
-  MailStore,
-  Watchdog,
-} from '../../holdfast/src/ports.ts'
+import type { Alarm, Connect, Listening, MailStore, Watchdog } from '../../holdfast/src/ports.ts'
 import { NO_LIFE } from '../../holdfast/src/wire/history.ts'
 import { encode } from '../../holdfast/src/wire/layout.ts'
 import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import type { Fields, StateOf } from '../../holdfast/src/wire/fields/schema.ts'
 import { ASYNC_DISPOSE, type Stop, stopping } from '../../holdfast/src/api/emitter.ts'
 import type { Listen, Listeners } from '../../holdfast/src/api/emitter.ts'
-import { MailEvents } from './mail-events.ts'
+import { MailEvents, type MailReports } from './mail-events.ts'
 import type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 import { removeDead, type Draft, findDead, type TurnEvent } from './runtime/draft.ts'
 import { type MailFigures, metricsOf, published } from './runtime/figures.ts'
@@ -49,22 +42,22 @@ import { checkFunction, checkOptions } from '../../holdfast/src/api/options.ts'
 /** How often an open mailbox publishes its figures for inspection. */
 const PUBLISH_MS: Millis = 500
 
-/** What a mailbox runs on. */
-export interface MailPlace {
-  loop: Loop
+/** What a mailbox runs on, whatever its store. */
+export interface MailRuntime extends MailReports {
+  /** Opens a stream to a URL. */
   connect: Connect
+  /** Milliseconds since 1970; without it letters carry no time. */
+  date?: () => number
+}
+
+/** What one mailbox runs on. */
+export interface MailPlace extends MailRuntime {
   store: MailStore
   /** The durable id of this life of the store; replicas have none. */
   life?: Uint8Array
   /** Its durable keys, and the curves to sign with. */
   identity: Identity
-  /** Milliseconds since 1970; without it letters carry no time. */
-  date?: () => number
   watchdog?: Watchdog | undefined
-  /** Warns, in one sentence, about allowed but probably unintended use. */
-  warn?: (sentence: string) => void
-  /** Reports errors thrown by application functions that have no listener, and where. */
-  report?: (error: unknown, where: string) => void
 }
 
 /** The implementation of Mailbox. */
@@ -77,12 +70,12 @@ export class RunningMailbox implements Mailbox {
   readonly #peersMax: number
   readonly #isReplica: boolean
   readonly #own: OwnKeys
-  readonly #lines: Connections
+  readonly #connections: Connections
   readonly #turns: Turns
   readonly #handlers: Handlers
   readonly #keys: PostKeys
   readonly #events: Listeners<MailboxEvents>
-  readonly #told: MailEvents
+  readonly #reporter: MailEvents
   readonly #publishing: Alarm
   #listening: Listening | null = null
   #isToPublish = false
@@ -98,8 +91,8 @@ export class RunningMailbox implements Mailbox {
     this.#peersMax = wholeNumber('peersMax', options.peersMax ?? PEERS_MAX)
     this.#isReplica = options.replica ?? false
     this.#own = new OwnKeys(this.id, place.identity, store, (count) => loop.random(count))
-    this.#told = new MailEvents(this.id, place)
-    this.#events = this.#told.events
+    this.#reporter = new MailEvents(this.id, place)
+    this.#events = this.#reporter.events
     this.#publishing = loop.alarm(() => {
       this.#isToPublish = false
       store.publish?.(published(this.#figures()))
@@ -109,7 +102,11 @@ export class RunningMailbox implements Mailbox {
     this.#turns = new Turns(this.id, host, this.#limits, place.life ?? NO_LIFE)
     this.#keys = new PostKeys(this.#turns.values)
     const { curves } = place.identity
-    this.#lines = new Connections(this.#own.self, { ...place, curves }, this.#lineEvents())
+    this.#connections = new Connections(
+      this.#own.self,
+      { ...place, curves },
+      this.#connectionEvents(),
+    )
     for (const [peer, url] of Object.entries(options.peers ?? {})) this.connect(peer, url)
     this.#publishSoon()
   }
@@ -123,17 +120,17 @@ export class RunningMailbox implements Mailbox {
       curves: identity.curves,
       listed: listedOf(options),
       onDurable: () => this.#publishSoon(),
-      expects: (peer) => this.#lines.expects(peer),
-      send: (peer, message) => void this.#lines.send(peer, encode(mailLayout, message)),
+      expects: (peer) => this.#connections.expects(peer),
+      send: (peer, message) => void this.#connections.send(peer, encode(mailLayout, message)),
       onEvent: (event) => this.#onEvent(event),
       deadMax: wholeNumber('deadMax', options.deadMax ?? DEAD_MAX),
       deadMs: options.deadMs === undefined ? null : wholeNumber('deadMs', options.deadMs),
       date: options.replica ? null : date,
       watchdog,
-      onProgress: (peer) => this.#lines.progress(peer),
-      onMalformed: (peer) => this.#lines.hangUp(peer, MALFORMED),
+      onProgress: (peer) => this.#connections.progress(peer),
+      onMalformed: (peer) => this.#connections.hangUp(peer, MALFORMED),
       onStoreError: (error) => {
-        this.#lines.hangUpAll(`the store refused: ${error.message}`)
+        this.#connections.hangUpAll(`the store refused: ${error.message}`)
         this.#events.emit('trouble', error)
       },
     }
@@ -162,8 +159,9 @@ export class RunningMailbox implements Mailbox {
     options: EffectOptions = {},
   ): Stop {
     const type = isLetterType(what) ? what : null
-    if (!type && what !== 'letter')
+    if (!type && what !== 'letter') {
       throw badValue(`handleAsync takes "letter" or a type of letters`)
+    }
     checkFunction('the handler of letters', handler)
     checkOptions('handleAsync', options, ['timeoutMs'])
     if (this.#isReplica) throw badValue('a replica does nothing elsewhere, for others do the same')
@@ -183,7 +181,7 @@ export class RunningMailbox implements Mailbox {
         turns: this.#turns,
         store: this.#place.store,
         ask: (run) => this.#ask(run),
-        hangUp: (peer, why) => this.#lines.hangUp(peer, why),
+        hangUp: (peer, why) => this.#connections.hangUp(peer, why),
       },
       id,
     )
@@ -201,25 +199,26 @@ export class RunningMailbox implements Mailbox {
   async replaceKey(): Promise<string> {
     if (this.#isReplica) throw badValue('replicas post the same letters, so none replaces its key')
     this.#checkOpen()
-    const anew = (told: ReadonlyMap<string, number>): void =>
-      this.#lines.hangUpAllBut(told, 'this mailbox has another key')
+    const hangUpOthers = (announced: ReadonlyMap<string, number>): void => {
+      this.#connections.hangUpAllBut(announced, 'this mailbox has another key')
+    }
     return this.#own.replace((next) => {
-      return this.#ask((draft) => this.#own.put(draft, this.#turns.box, next, anew))
+      return this.#ask((draft) => this.#own.put(draft, this.#turns.box, next, hangUpOthers))
     })
   }
 
   connect(peer: string, by: string | Dialer): void {
-    this.#lines.dial(checkId(peer), by)
+    this.#connections.dial(checkId(peer), by)
   }
 
   get accept(): Connections['accept'] {
-    return (stream) => this.#lines.accept(stream)
+    return (stream) => this.#connections.accept(stream)
   }
 
   queues(): QueueFigures[] {
     return [...this.#turns.box.peers].toSorted(byId).map(([peer, numbers]) => ({
       peer,
-      connected: this.#lines.has(peer),
+      connected: this.#connections.has(peer),
       waiting: numbers.posted - numbers.acked,
       bytes: numbers.bytes,
       posted: numbers.posted,
@@ -304,7 +303,7 @@ export class RunningMailbox implements Mailbox {
     await this.#turns.end()
     this.#closed = true
     this.#publishing.cancel()
-    this.#lines.close()
+    this.#connections.close()
     for (const run of this.#onClose) run()
     this.#place.store.close()
   }
@@ -370,15 +369,15 @@ export class RunningMailbox implements Mailbox {
     const { peer } = event
     if (event.kind === 'gap') {
       // The missing letters are resent on a new connection.
-      return this.#lines.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
+      return this.#connections.hangUp(peer, `letter ${event.expected} of ${peer} was missing`)
     }
     // Later letters need a connection that proved the new key.
-    if (event.kind === 'key') this.#lines.hangUp(peer, `${peer} has another key`)
+    if (event.kind === 'key') this.#connections.hangUp(peer, `${peer} has another key`)
     const known = this.#turns.box.peers.get(peer)
-    this.#told.tell(event, known ? known.posted - known.acked : 0)
+    this.#reporter.report(event, known ? known.posted - known.acked : 0)
   }
 
-  #lineEvents(): ConnectionEvents {
+  #connectionEvents(): ConnectionEvents {
     return {
       refuses: (id) => this.#refuses(id),
       keyOf: (id) => mailbox.pins.keyOf(this.#turns.box, id),
@@ -405,13 +404,13 @@ export class RunningMailbox implements Mailbox {
   /** Earlier letters of this turn may have bound the id to a key other than the one proved. */
   #connected(draft: Draft, peer: string, key: Uint8Array, proof: OwnProof): void {
     const { box } = this.#turns
-    if (!this.#lines.has(peer)) return
+    if (!this.#connections.has(peer)) return
     if (!mailbox.pins.fitsKey(box, peer, key)) {
       box.counters.otherKey++
-      this.#lines.hangUp(peer, strange(box, peer, key))
+      this.#connections.hangUp(peer, strange(box, peer, key))
     } else if (this.#own.proved(draft, box, peer, proof)) {
       mailbox.connected(box, this.#place.loop.now(), peer, key)
-    } else this.#lines.hangUp(peer, 'this mailbox has another key')
+    } else this.#connections.hangUp(peer, 'this mailbox has another key')
   }
 
   #refuses(id: string): string | null {

@@ -8,7 +8,7 @@
  * counters and no tombstones.
  */
 
-import { HoldfastError, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
+import { badValue, type Millis, type PeerId, rulesOf } from '../../holdfast/src/machine.ts'
 import type { PartOut, PartView } from '../../holdfast/src/kind/protocol/part.ts'
 import { install } from '../../holdfast/src/objects/protocol/accept.ts'
 import { KIND, readEntry, readVersion } from '../../holdfast/src/objects/protocol/messages.ts'
@@ -110,9 +110,9 @@ interface Stage {
   under: { message: Telling; bytes: Uint8Array; at: Millis }[]
   /** By link: the arrival time of its newest message. */
   readonly lastAt: Map<string, Millis>
-  /** Messages sent in all, and those of them that are reported. */
-  said: number
+  /** Messages sent, and those of them that have a counterpart in the source's terms. */
   sent: number
+  reported: number
 }
 
 const FIELDS = schema({ value: u8 })
@@ -182,8 +182,8 @@ function begin(play: Play): Stage {
     changes: [],
     under: [],
     lastAt: new Map(),
-    said: 0,
     sent: 0,
+    reported: 0,
   }
   const incs = members.map((_, i) => i + 1)
   const here = incs.map((inc) => ({ inc, player: inc }))
@@ -208,7 +208,7 @@ function act(stage: Stage, deed: Deed): void {
     grant: isThere && inc === 1,
   }
   if (!can[deed.does]) {
-    throw new HoldfastError('bad-value', `${deed.who} cannot ${deed.does} at ${deed.at} ms`)
+    throw badValue(`${deed.who} cannot ${deed.does} at ${deed.at} ms`)
   }
   turn(stage, inc, deed.at, (own) => {
     if (deed.does === 'grant') objects.give(own, thing!, numberOf(stage, deed.to))
@@ -219,7 +219,7 @@ function act(stage: Stage, deed: Deed): void {
 
 function numberOf({ play }: Stage, name: string): PeerId {
   const place = play.members.indexOf(name)
-  if (place < 0) throw new HoldfastError('bad-value', `nobody is called ${name}`)
+  if (place < 0) throw badValue(`nobody is called ${name}`)
   return place + 1
 }
 
@@ -231,12 +231,12 @@ function thingOf({ states }: Stage, inc: PeerId): objects.Replica | null {
 function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Context) => void): void {
   const state = stage.states[inc - 1]!
   const before = standing(stage, inc)
-  const said: { to: PeerId; bytes: Uint8Array; number: number }[] = []
+  const sent: { to: PeerId; bytes: Uint8Array; number: number }[] = []
   const out: PartOut = {
     send: (to, bytes) => {
       if (!state.subscribers.get(to)?.linked) return 0
-      said.push({ to, bytes, number: ++stage.said })
-      return stage.said
+      sent.push({ to, bytes, number: ++stage.sent })
+      return stage.sent
     },
     emit: () => {},
   }
@@ -246,16 +246,16 @@ function turn(stage: Stage, inc: PeerId, now: Millis, run: (own: objects.Context
   if (!same(before, after)) {
     stage.changes.push({ who: stage.play.members[inc - 1]!, at: now, standing: after })
   }
-  for (const { to, bytes, number } of said) {
-    const heard = hear(bytes, TYPES)
-    if (heard) send(stage, inc, to, heard, bytes, now)
+  for (const { to, bytes, number } of sent) {
+    const message = readMessage(bytes, TYPES)
+    if (message) send(stage, inc, to, message, bytes, now)
     // No fields are written here, so the time of delivery does not matter to the sender.
     turn(stage, inc, now, () => PART.delivered!(state, to, number))
   }
 }
 
-/** What a message says about an object. */
-export interface Heard {
+/** The content of a message about an object. */
+interface ObjectMessage {
   /** CREATE before the first change of owner, MIGRATE after it, DESTROY once it is gone. */
   word: Telling['word']
   /** For a GRANT, the version that the grantee announces. */
@@ -265,7 +265,7 @@ export interface Heard {
 }
 
 /** Reads a message in the source's terms; null for one without a counterpart. */
-export function hear(bytes: Uint8Array, types: readonly TypeRules[]): Heard | null {
+export function readMessage(bytes: Uint8Array, types: readonly TypeRules[]): ObjectMessage | null {
   const reader = createReader(bytes)
   const kind = readU8(reader)
   const granted = kind === KIND.grant ? readVersion(reader) : null
@@ -280,14 +280,14 @@ function send(
   stage: Stage,
   from: PeerId,
   to: PeerId,
-  { word, version, owner }: Heard,
+  { word, version, owner }: ObjectMessage,
   bytes: Uint8Array,
   sentAt: Millis,
 ): void {
   const { play, lastAt } = stage
   const name = (inc: PeerId): string => play.members[inc - 1]!
   const message: Telling = {
-    id: stage.sent++,
+    id: stage.reported++,
     from: name(from),
     to: name(to),
     word,

@@ -8,7 +8,7 @@
  * dies. When only the process dies, its operating system resets the other ends at once.
  */
 
-import { HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
+import { badValue, HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
 import { STREAM_BACKLOG_MAX, STREAM_MESSAGE_MAX } from '../../holdfast/src/ports.ts'
 import type { Accept, Met, Stream, StreamEvents } from '../../holdfast/src/ports.ts'
 import { content, note, sent, type Ground } from './ground.ts'
@@ -144,10 +144,8 @@ function streamOf(streams: Streams, end: End): Stream {
   return {
     send(bytes) {
       if (bytes.length > STREAM_MESSAGE_MAX) {
-        throw new HoldfastError(
-          'bad-value',
-          `a stream message has at most ${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`,
-        )
+        const found = `${STREAM_MESSAGE_MAX} bytes: ${bytes.length}`
+        throw badValue(`a stream message has at most ${found}`)
       }
       if (end.state !== 'open' || end.life !== end.machine.life) return false
       if (end.bytes + bytes.length > STREAM_BACKLOG_MAX) return false

@@ -16,18 +16,16 @@
 
 import * as conditions from '../../holdfast/src/faults/conditions.ts'
 import type { Conditions } from '../../holdfast/src/faults/conditions.ts'
-import { HoldfastError, assert, type Millis } from '../../holdfast/src/machine.ts'
+import { assert, badValue, HoldfastError, type Millis } from '../../holdfast/src/machine.ts'
 import type { Accept, Connect, Loop, OpenDatagrams, Store } from '../../holdfast/src/ports.ts'
 import * as datagrams from './datagrams.ts'
 import { type Fault, type Schedule, sentenceOf } from './faults.ts'
 import * as ground from './ground.ts'
-import type { Counters } from './ground.ts'
 import * as machines from './machines.ts'
 import type { Machine } from './machines.ts'
 import * as paths from './paths.ts'
 import * as streams from './streams.ts'
 import * as timeline from './timeline.ts'
-import type { Entry } from './timeline.ts'
 
 /** The options of a simulation. */
 export interface WorldOptions {
@@ -81,7 +79,7 @@ export interface World {
   /** Virtual time, in ms from 0. */
   now(): Millis
   /** Counts of events, traffic and faults. */
-  readonly counters: Readonly<Counters>
+  readonly counters: Readonly<ground.Counters>
   /** The node of that name in its current life; a new one is created and booted. */
   node(name: string, boot?: (node: SimNode) => void): SimNode
   /** Names of all nodes, in order of creation. */
@@ -120,7 +118,7 @@ export interface World {
   weather(conditions: Partial<Conditions>): () => void
   /** Runs a schedule, starting now. */
   follow(steps: Readonly<Schedule>): void
-  /** The last lines of the transcript: time, who, what. */
+  /** The last lines of the transcript: time in ms, who, what. */
   transcript(): readonly string[]
 }
 
@@ -137,7 +135,7 @@ const TURNS = 11
 export function createWorld(options: WorldOptions): World {
   const { seed, slackMs = 0, linesMax = LINES_MAX, describe = null } = options
   if (!(slackMs >= 0 && slackMs <= SLACK_MAX)) {
-    throw new HoldfastError('bad-value', `slackMs must be from 0 to ${SLACK_MAX}: ${slackMs}`)
+    throw badValue(`slackMs must be from 0 to ${SLACK_MAX}: ${slackMs}`)
   }
   const scene = begun(options, ground.create(seed, linesMax, describe), slackMs)
   return { ...timeOf(scene), ...nodesOf(scene), ...faultsOf(scene) }
@@ -169,12 +167,7 @@ function addressOf({ addressOf: given, machines: { size } }: Scene, name: string
 
 type Scene = ReturnType<typeof begun>
 
-type Time = Pick<
-  World,
-  'now' | 'counters' | 'run' | 'runUntil' | 'runSync' | 'runUntilSync' | 'at' | 'transcript'
->
-
-function timeOf(scene: Scene): Time {
+function timeOf(scene: Scene) {
   const { ground: base } = scene
   const { timeline: line } = base
   const runUntil = (holds: () => boolean, maxMs: Millis): Promise<boolean> => {
@@ -205,22 +198,17 @@ function timeOf(scene: Scene): Time {
     runUntilSync,
     at: (instant, act) => void timeline.add(line, instant, act),
     transcript: () => ground.transcript(base),
-  }
+  } satisfies Partial<World>
 }
 
-type Nodes = Pick<World, 'node' | 'names' | 'isRunning' | 'crash' | 'restart'>
-
-function nodesOf(scene: Scene): Nodes {
+function nodesOf(scene: Scene) {
   return {
     node(name, boot) {
       const known = scene.present.get(name)
       if (known && !boot) return known
-      if (known) throw new HoldfastError('bad-value', `there is a node already: ${name}`)
+      if (known) throw badValue(`there is a node already: ${name}`)
       if (!/^[^\s:*|]+$/.test(name)) {
-        throw new HoldfastError(
-          'bad-value',
-          `a node's name has no space and none of : * | "${name}"`,
-        )
+        throw badValue(`a node's name has no space and none of : * | "${name}"`)
       }
       scene.machines.set(name, machines.create(scene.ground, name, addressOf(scene, name)))
       if (boot) scene.boots.set(name, boot)
@@ -230,25 +218,14 @@ function nodesOf(scene: Scene): Nodes {
     isRunning: (name) => machineOf(scene, name).running,
     crash: (name, { silent = false } = {}) => crash(scene, name, silent),
     restart: (name) => restart(scene, name),
-  }
+  } satisfies Partial<World>
 }
 
-type Faults = Pick<
-  World,
-  | 'partition'
-  | 'deafen'
-  | 'heal'
-  | 'stall'
-  | 'refuse'
-  | 'slowClock'
-  | 'conditions'
-  | 'weather'
-  | 'follow'
->
+type Faults = Pick<World, 'partition' | 'deafen' | 'stall' | 'slowClock' | 'weather'>
 
-function faultsOf(scene: Scene): Faults {
+function faultsOf(scene: Scene) {
   const { ground: base, paths: network } = scene
-  const faults: Faults = {
+  const faults = {
     partition: (groups) => partition(scene, groups),
     deafen: (from, to) => {
       for (const name of [from, to]) machineOf(scene, name)
@@ -259,7 +236,7 @@ function faultsOf(scene: Scene): Faults {
     refuse: (name, address) => datagrams.refuse(scene.sockets, machineOf(scene, name), address),
     slowClock(name, factor) {
       if (!(factor > 0 && factor <= 100)) {
-        throw new HoldfastError('bad-value', `a clock's factor must be above 0 to 100: ${factor}`)
+        throw badValue(`a clock's factor must be above 0 to 100: ${factor}`)
       }
       machines.setClock(base, machineOf(scene, name), factor)
     },
@@ -275,7 +252,7 @@ function faultsOf(scene: Scene): Faults {
         timeline.add(line, start + at, () => befall(scene, faults, fault))
       }
     },
-  }
+  } satisfies Partial<World>
   return faults
 }
 
@@ -298,7 +275,7 @@ function step(scene: Scene, end: Millis): 'event' | 'stale' | 'nothing' {
   return 'event'
 }
 
-function countAtOnce(scene: Scene, entry: Entry): void {
+function countAtOnce(scene: Scene, entry: timeline.Entry): void {
   const { now } = scene.ground.timeline
   scene.atOnce = now === scene.lastAt ? scene.atOnce + 1 : 0
   scene.lastAt = now
@@ -332,7 +309,7 @@ function inTurns(begin: () => () => boolean | null): Promise<boolean> {
 }
 
 function endOf(now: Millis, ms: Millis): Millis {
-  if (!(ms >= 0)) throw new HoldfastError('bad-value', `a world runs for 0 ms or more: ${ms}`)
+  if (!(ms >= 0)) throw badValue(`a world runs for 0 ms or more: ${ms}`)
   return now + ms
 }
 
@@ -400,11 +377,11 @@ function befall(scene: Scene, faults: Faults, fault: Fault): void {
   }
   counters.faults[fault.kind]++
   ground.note(base, 'world', sentenceOf(fault))
-  const mend = strike(scene, faults, fault)
-  if (!mend || !('ms' in fault)) return
+  const end = strike(scene, faults, fault)
+  if (!end || !('ms' in fault)) return
   timeline.add(line, line.now + fault.ms, () => {
     ground.note(base, 'world', `ends: ${sentenceOf(fault)}`)
-    mend()
+    end()
   })
 }
 

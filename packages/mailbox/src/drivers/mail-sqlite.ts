@@ -174,9 +174,9 @@ class MailSqlite implements MailStore {
     const ended = (): Error | null => this.#ended
     this.sql = {
       run: (statement, values) => this.#run(statement, values),
-      mark: () => this.#exec('SAVEPOINT letter'),
-      keep: () => this.#exec('RELEASE letter'),
-      undo: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
+      savepoint: () => this.#exec('SAVEPOINT letter'),
+      release: () => this.#exec('RELEASE letter'),
+      rollBack: () => this.#exec('ROLLBACK TO letter; RELEASE letter'),
       get ended() {
         return ended()
       },
@@ -262,10 +262,8 @@ class MailSqlite implements MailStore {
     if (known) return known
     const run = this.#runBehind(peer, n - 1)
     if (!run || run.letters[0]!.n > n) return null
-    return chain(
-      run,
-      run.letters.filter((letter) => letter.n <= n),
-    )
+    const upTo = run.letters.filter((letter) => letter.n <= n)
+    return chain(run, upTo)
   }
 
   weigh(peer: string, after: number, upTo: number): number {
@@ -408,12 +406,7 @@ class MailSqlite implements MailStore {
       } else this.#change(change, heads, runs)
     }
     const written = new Map<string, Written[]>()
-    for (const [peer, list] of runs) {
-      written.set(
-        peer,
-        list.map((run) => this.#add(peer, run)),
-      )
-    }
+    for (const [peer, list] of runs) written.set(peer, this.#addAll(peer, list))
     for (const [peer, head] of heads) this.#move(peer, head)
     for (const [key, value] of values) {
       if (value === null) this.#bind('remove', key)
@@ -439,11 +432,14 @@ class MailSqlite implements MailStore {
     move(head, change)
   }
 
-  #add(peer: string, run: Run): Written {
-    const { last, first, bytes, life, before } = run
-    const packed = pack(run)
-    this.#bind('add', peer, last, first, bytes, life, before, checksumOf(peer, run, packed), packed)
-    return { ...run, packed }
+  #addAll(peer: string, runs: readonly Run[]): Written[] {
+    return runs.map((run) => {
+      const { last, first, bytes, life, before } = run
+      const packed = pack(run)
+      const crc = checksumOf(peer, run, packed)
+      this.#bind('add', peer, last, first, bytes, life, before, crc, packed)
+      return { ...run, packed }
+    })
   }
 
   #move(peer: string, head: MailHead | null): void {

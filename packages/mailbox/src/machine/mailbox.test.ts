@@ -86,7 +86,7 @@ function coded(message: mailbox.MailMessage): mailbox.MailMessage {
 function carry(from: End, to: End, now = 0): string[] {
   const messages = from.sent.splice(0)
   for (const message of messages) {
-    mailbox.hear(to.box, now, from.name, coded(message), to.shelf, to.out)
+    mailbox.receive(to.box, now, from.name, coded(message), to.shelf, to.out)
   }
   while (mailbox.next(to.box, now, from.name)) mailbox.done(to.box, now, from.name, to.out)
   return messages.map(shown)
@@ -321,7 +321,7 @@ describe('what comes is', () => {
       ack,
     )
   const take = (one: End, message: MailMessage): number[] => {
-    mailbox.hear(one.box, 0, 'a', message, one.shelf, one.out)
+    mailbox.receive(one.box, 0, 'a', message, one.shelf, one.out)
     const taken: number[] = []
     for (let letter = mailbox.next(one.box, 0, 'a'); letter;) {
       taken.push(letter.n)
@@ -356,7 +356,7 @@ describe('what comes is', () => {
   test('an ack for what was never posted changes nothing, and says that a store is too old', () => {
     const [a, b] = pair('hello')
     post(a, b, 'one')
-    mailbox.hear(a.box, 0, 'b', batch([], 2), a.shelf, a.out)
+    mailbox.receive(a.box, 0, 'b', batch([], 2), a.shelf, a.out)
     expect(a.kept).toHaveLength(1)
     expect(a.events).toEqual([{ kind: 'fault', peer: 'b', why: expect.stringContaining('older') }])
     connect(a, b)
@@ -368,10 +368,10 @@ describe('what comes is', () => {
   test('who acked once and has less now is told of, and sent nothing', () => {
     const [a, b] = pair('hello')
     post(a, b, 'one')
-    mailbox.hear(a.box, 0, 'b', batch([], 1), a.shelf, a.out)
+    mailbox.receive(a.box, 0, 'b', batch([], 1), a.shelf, a.out)
     const older = { ...HELLO, postedDigest: NO_DIGEST, posted: 0 }
     // What it acked is not kept, so there is no digest that its own could be compared with.
-    expect(() => mailbox.hear(a.box, 0, 'b', older, a.shelf, a.out)).not.toThrow()
+    expect(() => mailbox.receive(a.box, 0, 'b', older, a.shelf, a.out)).not.toThrow()
     expect(a.events.at(-1)).toMatchObject({ kind: 'fault', peer: 'b' })
   })
 
@@ -389,7 +389,7 @@ describe('what comes is', () => {
     const big = new Uint8Array(LETTER_BYTES_MAX)
     for (let n = 1; n <= 70; n++) {
       const message = plainBatch([{ n, body: big }], 0)
-      mailbox.hear(b.box, 0, 'a', message, b.shelf, b.out)
+      mailbox.receive(b.box, 0, 'a', message, b.shelf, b.out)
     }
     expect(b.box.counters.flooding).toBeGreaterThan(0)
     expect(b.box.peers.get('a')!.inboxBytes).toBeLessThanOrEqual(4 * 1024 * 1024)
@@ -403,7 +403,7 @@ describe('what comes is', () => {
     const take = (bytes: number): void => {
       const n = (b.box.peers.get('a')?.came ?? 0) + 1
       const message = plainBatch([{ n, body: new Uint8Array(bytes) }], 0)
-      mailbox.hear(b.box, 0, 'a', message, b.shelf, b.out)
+      mailbox.receive(b.box, 0, 'a', message, b.shelf, b.out)
     }
     while (most - inbox() > 2 * LETTER_BYTES_MAX) take(LETTER_BYTES_MAX - overhead)
     take(LETTER_BYTES_MAX - overhead)
@@ -415,8 +415,8 @@ describe('what comes is', () => {
 
   test('a handler that throws is tried again later, then its letter is set aside', () => {
     const b = end('b', { triesMax: 3, onPoison: 'setAside' })
-    mailbox.hear(b.box, 0, 'a', batch([1, 2]), b.shelf, b.out)
-    mailbox.hear(b.box, 0, 'c', batch([1]), b.shelf, b.out)
+    mailbox.receive(b.box, 0, 'a', batch([1, 2]), b.shelf, b.out)
+    mailbox.receive(b.box, 0, 'c', batch([1]), b.shelf, b.out)
     mailbox.failed(b.box, 0, 'a', 'no', b.out)
     expect(mailbox.next(b.box, 49, 'a')).toBe(null)
     expect(mailbox.next(b.box, 49, 'c')).toMatchObject({ n: 1 })
@@ -438,7 +438,7 @@ test('S32: an outbox that is full takes no more until an ack makes room', () => 
   const b = end('b')
   expect([post(a, b, 'one'), post(a, b, 'two'), post(a, b, 'three')]).toEqual([1, 2, 0])
   const ack = plainBatch([], 1)
-  mailbox.hear(a.box, 0, 'b', ack, a.shelf, a.out)
+  mailbox.receive(a.box, 0, 'b', ack, a.shelf, a.out)
   expect(post(a, b, 'three')).toBe(3)
   const small = end('small', { bytesMax: 40 })
   expect([post(small, b, '12345678'), post(small, b, '1'), post(small, b, '12345')]).toEqual([

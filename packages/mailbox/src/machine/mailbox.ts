@@ -3,7 +3,7 @@
  * Waterken).
  *
  * The path of a letter: `post` gives it the next number of its pair and records it. Once it is
- * durable, `pump` sends it in a batch. The receiver (`hear`) accepts the letters that follow those
+ * durable, `pump` sends it in a batch. The receiver (`receive`) accepts the letters that follow those
  * it has, stops at a gap, and drops duplicates. `next` gives the handler its turn; its effects, the
  * letters it posts and the letter's number (`done`) become durable in one transaction, all or
  * nothing. The number returns as an ack, in the next batch or alone, and the ack removes the letter
@@ -20,7 +20,7 @@
  */
 
 export { adopt, type Adopted, forget, lettersAbove, type Range } from './adopt.ts'
-export { done, failed, receive as hear, next, postpone, setAside, waitAfter } from './inbox.ts'
+export { done, failed, next, postpone, receive, setAside, waitAfter } from './inbox.ts'
 export { add, fault, hasRoom, post, sizeOf } from './outbox.ts'
 export { batchFor, connected, deadline, disconnected, pump } from './pump.ts'
 export { create, emptyInbox, LIMITS, peerOf, rewind, settle, waits } from './state.ts'

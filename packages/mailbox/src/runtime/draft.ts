@@ -44,7 +44,7 @@ export function begin() {
     out,
     /** Dead letters that the turn removes, as `peer n`. */
     buried: new Set<string>(),
-    promises: [] as { keep: () => void; break: (error: Error) => void }[],
+    promises: [] as { resolve: () => void; reject?: (error: Error) => void }[],
     handled: 0,
   }
 }

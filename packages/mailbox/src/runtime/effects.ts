@@ -64,11 +64,11 @@ export class Effects {
   outcome({ promises }: Draft, effect: Effect): Error | null {
     const known = this.#ofPeers.get(effect.peer)
     if (known?.effect.id !== effect.id) {
-      promises.push({ keep: () => this.#begin(effect), break: () => {} })
+      promises.push({ resolve: () => this.#begin(effect) })
       return new Unhandled(false, AT_WORK)
     }
     if (known.outcome === undefined) return new Unhandled(false, AT_WORK)
-    promises.push({ keep: () => this.#forget(known), break: () => {} })
+    promises.push({ resolve: () => this.#forget(known) })
     return known.outcome
   }
 

@@ -1,6 +1,6 @@
 /** The options and the events of a mailbox. */
 
-import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
+import { badValue } from '../../../holdfast/src/machine.ts'
 import { type Limits, LIMITS, type Listed, type OnPoison, type Policy } from '../machine/mailbox.ts'
 import { isMailId, MAIL_ID_MAX } from '../machine/messages.ts'
 import type { BlockedQueue } from './draft.ts'
@@ -139,19 +139,20 @@ export interface MailboxEvents {
 
 /** The names of the events. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
-  ...([
-    'connected',
-    'disconnected',
-    'acked',
-    'threw',
-    'stopped',
-    'dead',
-    'unseen',
-    'dropped',
-    'expired',
-    'slow',
-  ] as const),
-  ...(['key', 'fault', 'trouble', 'error'] as const),
+  'connected',
+  'disconnected',
+  'acked',
+  'threw',
+  'stopped',
+  'dead',
+  'unseen',
+  'dropped',
+  'expired',
+  'slow',
+  'key',
+  'fault',
+  'trouble',
+  'error',
 ]
 
 /** The figures of one queue. */
@@ -181,8 +182,7 @@ export function limitsOf(options: MailboxOptions): Limits {
   const limits = { ...LIMITS }
   for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {
     const value = options[name]
-    if (value === undefined) continue
-    limits[name] = wholeNumber(name, value)
+    if (value !== undefined) limits[name] = wholeNumber(name, value)
   }
   const { onPoison = limits.onPoison } = options
   if (onPoison !== 'stop' && onPoison !== 'setAside') {
@@ -194,7 +194,7 @@ export function limitsOf(options: MailboxOptions): Limits {
 /** Returns the value if it is a whole number. @throws HoldfastError `bad-value` */
 export function wholeNumber(name: string, value: number): number {
   if (Number.isSafeInteger(value) && value >= 1) return value
-  throw new HoldfastError('bad-value', `${name} is a whole number above 0: ${value}`)
+  throw badValue(`${name} is a whole number above 0: ${value}`)
 }
 
 /** Rejects `key`, the shared password of versions before 0.2. @throws HoldfastError `bad-value` */
@@ -215,11 +215,11 @@ export function listedOf({ accept }: MailboxOptions): Listed | null {
         `its first letter comes with, as { alice: null }: ${shown(accept)}`,
     )
   }
-  return new Map(Object.entries(accept).map(([id, key]) => [checkId(id), listedKey(id, key)]))
-}
-
-function listedKey(id: string, text: unknown): Uint8Array | null {
-  return text === null ? null : checkKey(`the key of ${id} in accept`, text)
+  return new Map(
+    Object.entries(accept).map(([id, key]) => {
+      return [checkId(id), key === null ? null : checkKey(`the key of ${id} in accept`, key)]
+    }),
+  )
 }
 
 /** Parses a key. @throws HoldfastError `bad-value` */
@@ -232,8 +232,5 @@ export function checkKey(what: string, text: unknown): Uint8Array {
 /** Returns the id if it is valid. @throws HoldfastError `bad-value` */
 export function checkId(id: string): string {
   if (isMailId(id)) return id
-  throw new HoldfastError(
-    'bad-value',
-    `the id of a mailbox has 1 to ${MAIL_ID_MAX} bytes of text: ${JSON.stringify(id)}`,
-  )
+  throw badValue(`the id of a mailbox has 1 to ${MAIL_ID_MAX} bytes of text: ${JSON.stringify(id)}`)
 }

@@ -38,26 +38,33 @@ export async function openKeys(
   curves: Curves,
   random: Chance,
 ): Promise<{ identity: Identity; changes: MailChange[] }> {
-  const kept = store.get(SEEDS)
-  const seeds = kept ?? random(KEY_BYTES)
+  const stored = store.get(SEEDS)
+  const seeds = stored ?? random(KEY_BYTES)
   const own: keys.OwnKey[] = []
   for (let at = 0; at + KEY_BYTES <= seeds.length; at += KEY_BYTES) {
     const seed = seeds.slice(at, at + KEY_BYTES)
     own.push({ seed, key: await curves.signer(seed) })
   }
   const letter = own.length > 1 ? await letterOf(id, own, curves) : null
-  return { identity: { keys: own, letter, curves }, changes: kept ? [] : [keysKept(own)] }
+  return { identity: { keys: own, letter, curves }, changes: stored ? [] : [seedsChange(own)] }
+}
+
+/** Resolves once changes are durable. */
+export function committed(store: MailStore, changes: readonly MailChange[]): Promise<void> {
+  return new Promise((resolve, reject) => {
+    store.commit(changes, (error) => (error ? reject(error) : resolve()))
+  })
 }
 
 /** Stores a key with the letter about it: a peer long absent may know no newer one. */
-function keyKept({ seed, key }: keys.OwnKey, letter: Uint8Array | null): MailChange {
+function keyChange({ seed, key }: keys.OwnKey, letter: Uint8Array | null): MailChange {
   const value = new Uint8Array(KEY_BYTES + (letter?.length ?? 0))
   value.set(seed)
   if (letter) value.set(letter, KEY_BYTES)
   return { kind: 'set', key: nameOf(key), value }
 }
 
-function keysKept(own: readonly keys.OwnKey[]): MailChange {
+function seedsChange(own: readonly keys.OwnKey[]): MailChange {
   const value = new Uint8Array(own.length * KEY_BYTES)
   for (const [at, { seed }] of own.entries()) value.set(seed, at * KEY_BYTES)
   return { kind: 'set', key: SEEDS, value }
@@ -89,7 +96,7 @@ export class OwnKeys {
   /** The newest durable keys. */
   #durable: Keys
   /** By peer: the number of the letter about the newest key, posted in this process. */
-  #told = new Map<string, number>()
+  #announced = new Map<string, number>()
   /** Serialises key replacements. */
   #replacing: Promise<unknown> = Promise.resolve()
 
@@ -108,8 +115,8 @@ export class OwnKeys {
 
   /** An earlier key from the store; null for none. */
   formerKey(key: Uint8Array): keys.OwnKey | null {
-    const kept = this.#store.get(nameOf(key))
-    return kept && { seed: kept.slice(0, KEY_BYTES), key }
+    const stored = this.#store.get(nameOf(key))
+    return stored && { seed: stored.slice(0, KEY_BYTES), key }
   }
 
   /** Generates a new key. @param put  makes it the newest, in a turn; resolves when durable */
@@ -128,32 +135,32 @@ export class OwnKeys {
   /**
    * Makes keys ours in a turn, and posts letters about the newest.
    *
-   * @param anew  hangs up on connected peers that get no letter, as nothing is stored about them
+   * @param hangUpOthers  closes connections of peers that get no letter: nothing is stored of them
    */
   put(
     draft: Draft,
     box: Mailbox,
     next: Keys,
-    anew: (told: ReadonlyMap<string, number>) => void,
+    hangUpOthers: (announced: ReadonlyMap<string, number>) => void,
   ): void {
-    const told = keys.announce(box, next.letter!, draft.out)
+    const announced = keys.announce(box, next.letter!, draft.out)
     const [now] = next.keys
-    draft.changes.push(keysKept(next.keys), keyKept(now!, next.letter))
+    draft.changes.push(seedsChange(next.keys), keyChange(now!, next.letter))
     // Older versions stored neither the letter about the previous key nor older keys.
     const { keys: before, letter } = this.#newest
     for (const [own, about] of [[before[0]!, letter] as const, [before.at(-1)!, null] as const]) {
-      if (this.#store.get(nameOf(own.key)) === null) draft.changes.push(keyKept(own, about))
+      if (this.#store.get(nameOf(own.key)) === null) draft.changes.push(keyChange(own, about))
     }
     this.#newest = next
     draft.promises.push({
       // Before the letters leave: their receivers redial at once and ask for the new key.
-      keep: () => {
+      resolve: () => {
         this.self.keys = next.keys
         this.#durable = next
-        this.#told = told
-        anew(told)
+        this.#announced = announced
+        hangUpOthers(announced)
       },
-      break: () => void (this.#newest = this.#durable),
+      reject: () => void (this.#newest = this.#durable),
     })
   }
 
@@ -165,12 +172,12 @@ export class OwnKeys {
    */
   proved(draft: Draft, box: Mailbox, peer: string, proof: keys.OwnProof): boolean {
     const { letter, keys: own } = this.#newest
-    const next = keys.afterProof(box, peer, proof, own[0]!.key, this.#told.get(peer))
+    const next = keys.afterProof(box, peer, proof, own[0]!.key, this.#announced.get(peer))
     if (next !== 'tell') return next === 'go on'
     const letters = keys.leading(proof.own, letter!, (key) => this.#letterAbout(key))
     const numbers = letters.map((one) => add(box, peer, one, draft.out))
     const n = numbers.at(-1)!
-    draft.promises.push({ keep: () => void this.#told.set(peer, n), break: () => {} })
+    draft.promises.push({ resolve: () => void this.#announced.set(peer, n) })
     return true
   }
 

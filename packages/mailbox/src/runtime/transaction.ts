@@ -1,12 +1,12 @@
 /** The transaction of a handler: its durable state, and the letters it posts. */
 
-import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import { sizeOf } from '../machine/mailbox.ts'
 import type { MailStore, SqlValue } from '../../../holdfast/src/ports.ts'
 import type { Fields, StateOf } from '../../../holdfast/src/wire/fields/schema.ts'
 import type { LetterType } from './letter-types.ts'
 import { type Dated, givenLetter, type LetterOptions } from './letters.ts'
-import { type Carried, type MailValue, toBytes, toValue, type Values } from './values.ts'
+import { type Carried, keysWith, type MailValue, toBytes, toValue, type Values } from './values.ts'
 import { checkOptions } from '../../../holdfast/src/api/options.ts'
 
 /** Longest key of a value, in characters. */
@@ -90,13 +90,7 @@ export class LetterTransaction implements Transaction {
 
   keys(prefix = ''): string[] {
     this.#check()
-    const keys = new Set(this.#host.values.keys(prefix))
-    for (const [key, value] of this.#written) {
-      if (!key.startsWith(prefix)) continue
-      if (value === null) keys.delete(key)
-      else keys.add(key)
-    }
-    return [...keys].toSorted()
+    return keysWith(this.#host.values.keys(prefix), this.#written, prefix)
   }
 
   post(to: string, ...given: readonly unknown[]): void {
@@ -122,22 +116,22 @@ export class LetterTransaction implements Transaction {
     this.#check()
     const { sql, name } = this.#host.store
     if (!sql) throw new HoldfastError('store', `the mailbox in ${name} knows no SQL`)
-    if (!this.#usesSql) sql.mark()
+    if (!this.#usesSql) sql.savepoint()
     this.#usesSql = true
     return sql.run(statement, values)
   }
 
-  /** Commits its writes to the turn. */
-  keep(): void {
+  /** Adds its writes to the turn. */
+  commit(): void {
     this.#open = false
-    if (this.#usesSql) this.#host.store.sql!.keep()
+    if (this.#usesSql) this.#host.store.sql!.release()
     for (const [key, value] of this.#written) this.#host.values.set(key, value)
   }
 
   /** Drops all writes. */
-  undo(): void {
+  rollBack(): void {
     this.#open = false
-    if (this.#usesSql) this.#host.store.sql!.undo()
+    if (this.#usesSql) this.#host.store.sql!.rollBack()
   }
 
   #check(): void {
@@ -149,8 +143,5 @@ export class LetterTransaction implements Transaction {
 function checkKey(key: string): string {
   const isText = typeof key === 'string' && key !== '' && key.length <= KEY_MAX
   if (isText && !key.includes('\0')) return key
-  throw new HoldfastError(
-    'bad-value',
-    `a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`,
-  )
+  throw badValue(`a key has 1 to ${KEY_MAX} characters: ${JSON.stringify(key)?.slice(0, 80)}`)
 }

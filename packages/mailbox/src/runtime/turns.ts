@@ -136,11 +136,11 @@ export class Turns {
   /** Peers whose letters wait for another attempt. */
   readonly #late = new Set<string>()
   /** By peer: what its first letter waits for. */
-  readonly #held = new Map<string, string>()
+  readonly #waitsFor = new Map<string, string>()
   /** Letters that ended the shared transaction, and why: they fail at once in this turn. */
   readonly #blamed = new Map<string, Error>()
   /** How many more letters to note before handling. */
-  #noted = 0
+  #toNote = 0
   #isDue = false
   #isBusy = false
   #isOver = false
@@ -174,7 +174,7 @@ export class Turns {
     if (!peer) return
     if (mailbox.waits(peer)) this.#late.add(id)
     if (peer.retryAt === Infinity) peer.retryAt = 0
-    this.#held.delete(id)
+    this.#waitsFor.delete(id)
     this.#soon()
   }
 
@@ -190,7 +190,7 @@ export class Turns {
       this.input((draft) => {
         try {
           const result = run(draft)
-          draft.promises.push({ keep: () => resolve(result), break: reject })
+          draft.promises.push({ resolve: () => resolve(result), reject })
         } catch (error) {
           if (!(error instanceof TransactionEnded)) return reject(error as Error)
           error.reject = reject
@@ -227,7 +227,7 @@ export class Turns {
       return MALFORMED
     }
     try {
-      mailbox.hear(box, loop.now(), peer, message, store, draft.out, key)
+      mailbox.receive(box, loop.now(), peer, message, store, draft.out, key)
     } catch (error) {
       // The stored data of that peer is unreadable.
       mailbox.fault(peer, mailbox.peerOf(box, peer), (error as Error).message, draft.out)
@@ -235,28 +235,26 @@ export class Turns {
     // Replicas have no clock: a waiting letter is retried when it arrives again.
     if (this.#isReplica) mailbox.peerOf(box, peer).retryAt = 0
     this.#handleOf(draft, peer)
-    const why = message.kind === 'batch' ? this.#stays(draft, peer, message) : null
-    if (this.#isReplica) this.#drop(peer)
+    const why = message.kind === 'batch' ? this.#whyUnhandled(draft, peer, message) : null
+    if (this.#isReplica) {
+      mailbox.emptyInbox(box, mailbox.peerOf(box, peer))
+      this.#late.delete(peer)
+    }
     return why
   }
 
-  #stays({ events }: Draft, id: string, { letters }: Batch): string | null {
+  #whyUnhandled({ events }: Draft, id: string, { letters }: Batch): string | null {
     const peer = mailbox.peerOf(this.box, id)
     if (peer.fault !== null) return peer.fault
     const last = letters.reduce((most, { n }) => Math.max(most, n), 0)
     const next = peer.heard + 1
     if (last < next) return null
     if (!mailbox.waits(peer)) return `letter ${next} of ${id} is missing`
-    const isHeld = !this.#host.handlers.some || peer.retryAt === Infinity
-    if (isHeld) return `letter ${next} of ${id} waits: ${this.#held.get(id) ?? NO_HANDLER}`
+    const isWaiting = !this.#host.handlers.some || peer.retryAt === Infinity
+    if (isWaiting) return `letter ${next} of ${id} waits: ${this.#waitsFor.get(id) ?? NO_HANDLER}`
     const thrown = events.findLast((event) => event.kind === 'threw' && event.peer === id)
     const why = thrown && 'why' in thrown ? `its handler threw: ${thrown.why}` : 'it failed before'
     return `letter ${next} of ${id} waits to be handled again: ${why}`
-  }
-
-  #drop(id: string): void {
-    mailbox.emptyInbox(this.box, mailbox.peerOf(this.box, id))
-    this.#late.delete(id)
   }
 
   /** Runs a caller's transaction. @throws what the transaction throws */
@@ -327,7 +325,7 @@ export class Turns {
   #resume({ store }: TurnsHost): void {
     store.note('')
     if (store.interrupted === null) return
-    this.#noted = NOTED_LETTERS
+    this.#toNote = NOTED_LETTERS
     const [, n, peer] = /^(\d+) (.+)$/u.exec(store.interrupted) ?? []
     if (peer === undefined) return
     this.input((draft) => {
@@ -363,8 +361,8 @@ export class Turns {
     // Pushed one by one: a spread call is limited to some hundred thousand arguments.
     for (const change of this.values.changes) draft.changes.push(change)
     this.#isBusy = true
-    if (this.#noted > 0) this.#host.store.note('')
-    this.#noted = Math.max(0, this.#noted - draft.handled)
+    if (this.#toNote > 0) this.#host.store.note('')
+    this.#toNote = Math.max(0, this.#toNote - draft.handled)
     this.#host.store.commit(draft.changes, (error) => {
       this.#isBusy = false
       if (error) this.#refused(draft, error)
@@ -391,7 +389,7 @@ export class Turns {
     const { counters, life } = this.box
     const { store, listed } = this.#host
     this.box = { ...mailbox.create(store.heads(), this.#limits, life, listed), counters }
-    for (const promise of draft.promises) promise.break(error)
+    for (const promise of draft.promises) promise.reject?.(error)
     if (this.#inputs.length > 0) this.#soon()
   }
 
@@ -408,14 +406,11 @@ export class Turns {
     this.#blamed.clear()
     for (const peer of peersOf(draft.changes)) mailbox.settle(this.box, peer)
     for (const peer of movedIn(draft.changes)) this.#host.onProgress(peer)
-    for (const promise of draft.promises) promise.keep()
+    for (const promise of draft.promises) promise.resolve()
     if (draft.changes.length > 0) this.#host.onDurable()
     const now = loop.now()
     const { events } = draft
-    const out: MailOut = {
-      ...draft.out,
-      send: (to, message) => this.#host.send(to, message),
-    }
+    const out: MailOut = { ...draft.out, send: (to, message) => this.#host.send(to, message) }
     mailbox.pump(this.box, now, store, out)
     for (const event of events) this.#host.onEvent(event)
     this.#sleep(now)
@@ -475,8 +470,7 @@ export class Turns {
     const known = box.peers.get(peer)
     if (!known) return void this.#late.delete(peer)
     const now = this.#host.loop.now()
-    const next = (): ReturnType<typeof mailbox.next> =>
-      draft.handled < most ? this.#next(now, peer) : null
+    const next = (): Letter | null => (draft.handled < most ? this.#next(now, peer) : null)
     for (let letter = next(); letter; letter = next()) {
       draft.handled++
       const { n } = letter
@@ -495,20 +489,20 @@ export class Turns {
     const crash = this.blocked.afterCrashes(this.box, peer, n)
     if (crash) return crash
     if (isKeyLetter(body)) return this.#keyLetters.handle(this.box, peer, body, draft.out)
-    if (this.#noted > 0) this.#host.store.note(`${n} ${peer}`)
+    if (this.#toNote > 0) this.#host.store.note(`${n} ${peer}`)
     return this.#handle(draft, peer, { n, body }, false)
   }
 
   #threw(draft: Draft, now: Millis, peer: string, n: number, error: Error): void {
     if (error instanceof Unhandled) return this.#leave(draft, now, peer, error)
-    if (error instanceof AsyncHandler) this.#held.set(peer, error.message)
+    if (error instanceof AsyncHandler) this.#waitsFor.set(peer, error.message)
     this.blocked.failed(draft, this.box, now, { peer, n }, error)
   }
 
   // A letter that does not fit never will; one without a handler waits for it.
   #leave({ out }: Draft, now: Millis, peer: string, { isUnfit, message }: Unhandled): void {
     if (!isUnfit) {
-      this.#held.set(peer, message)
+      this.#waitsFor.set(peer, message)
       return void (mailbox.peerOf(this.box, peer).retryAt = Infinity)
     }
     this.box.counters.unfit++
@@ -560,7 +554,7 @@ export class Turns {
     trace: string | null,
     act: (tx: Transaction) => void,
   ): Error | null {
-    const tx = new LetterTransaction(this.#desk(trace))
+    const tx = new LetterTransaction(this.#transactionHost(trace))
     let error: Error | null = null
     try {
       act(tx)
@@ -570,10 +564,10 @@ export class Turns {
     const ended = this.#host.store.sql?.ended
     if (ended) throw new TransactionEnded(ended, letter)
     if (error) {
-      tx.undo()
+      tx.rollBack()
       return error
     }
-    tx.keep()
+    tx.commit()
     for (const post of tx.posts) this.#post(draft, post)
     return null
   }
@@ -585,7 +579,7 @@ export class Turns {
     else this.schedule.add(due, { kind: 'post', peer: to, body })
   }
 
-  #desk(trace: string | null): TransactionHost {
+  #transactionHost(trace: string | null): TransactionHost {
     return {
       seal: (body, options) => this.seal(body, options, trace),
       store: this.#host.store,

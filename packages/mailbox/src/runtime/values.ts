@@ -1,6 +1,6 @@
 /** The values of a mailbox, and their encoding, as of letter bodies: JSON, or raw bytes. */
 
-import { HoldfastError } from '../../../holdfast/src/machine.ts'
+import { badValue } from '../../../holdfast/src/machine.ts'
 import { readKeyLetter } from '../machine/keys.ts'
 import type { MailChange, MailStore } from '../../../holdfast/src/ports.ts'
 import { toJson } from '../../../holdfast/src/wire/text/json.ts'
@@ -40,7 +40,7 @@ function textOf(value: MailValue): string {
   try {
     return toJson(value)
   } catch (error) {
-    throw new HoldfastError('bad-value', `a letter or a value is what JSON has: ${String(error)}`)
+    throw badValue(`a letter or a value is what JSON has: ${String(error)}`)
   }
 }
 
@@ -78,6 +78,21 @@ export function toValue(bytes: Uint8Array): MailValue {
   }
 }
 
+/** Keys with a prefix, sorted, after some writes; null removes a key. */
+export function keysWith(
+  known: readonly string[],
+  writes: ReadonlyMap<string, unknown>,
+  prefix: string,
+): string[] {
+  const keys = new Set(known)
+  for (const [key, value] of writes) {
+    if (!key.startsWith(prefix)) continue
+    if (value === null) keys.delete(key)
+    else keys.add(key)
+  }
+  return [...keys].toSorted()
+}
+
 /** Most cached values. */
 const CACHE_MAX = 10_000
 
@@ -113,13 +128,8 @@ export class Values {
   }
 
   keys(prefix: string): string[] {
-    const keys = new Set(this.#store.keys(prefix))
-    for (const [key, value] of this.#fresh) {
-      if (!key.startsWith(prefix)) continue
-      if (value === null) keys.delete(key)
-      else keys.add(key)
-    }
-    return [...keys].filter((key) => !key.startsWith('\0')).toSorted()
+    const keys = keysWith(this.#store.keys(prefix), this.#fresh, prefix)
+    return keys.filter((key) => !key.startsWith('\0'))
   }
 
   /** Ends a turn, whose writes are durable or dropped. */

@@ -15,7 +15,7 @@
  *              to another state
  */
 
-import { HoldfastError, assert } from '../../../holdfast/src/machine.ts'
+import { assert, badValue } from '../../../holdfast/src/machine.ts'
 import type { Cells } from './cells.ts'
 import { clone } from './clone.ts'
 import { hash } from './hash.ts'
@@ -136,10 +136,7 @@ interface Fault {
 export function check<State>(model: Model<State>, bounds: Bounds): Report {
   const { statesMax, now } = bounds
   if (!Number.isInteger(statesMax) || statesMax < 1 || statesMax > STATES_MAX) {
-    throw new HoldfastError(
-      'bad-value',
-      `statesMax must be an integer from 1 to ${STATES_MAX}: ${statesMax}`,
-    )
+    throw badValue(`statesMax must be an integer from 1 to ${STATES_MAX}: ${statesMax}`)
   }
   const started = now?.() ?? 0
   const search = begin(model, statesMax)

@@ -7,7 +7,8 @@
  * copies: states that rely on identity are not trees and are not supported.
  */
 
-import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
+import { isRules } from '../../../holdfast/src/machine.ts'
+import { notPlain } from './hash.ts'
 
 type Bag = Record<string, unknown>
 
@@ -75,8 +76,4 @@ function copySet(value: ReadonlySet<unknown>): Set<unknown> {
   const made = new Set<unknown>()
   if (value.size > 0) for (const item of value) made.add(copy(item))
   return made
-}
-
-function notPlain(what: string): never {
-  throw new HoldfastError('bad-value', `a state holds plain data only: ${what}`)
 }

@@ -24,7 +24,7 @@
  * ten million.
  */
 
-import { HoldfastError, isRules } from '../../../holdfast/src/machine.ts'
+import { badValue, isRules } from '../../../holdfast/src/machine.ts'
 
 const WORDS_FIRST = 1024
 /** The low 28 bits of a tag's word hold a length, a small number or a constant. */
@@ -273,6 +273,7 @@ function scatter(value: number): number {
   return mixed ^ (mixed >>> 16)
 }
 
-function notPlain(what: string): never {
-  throw new HoldfastError('bad-value', `a state holds plain data only: ${what}`)
+/** Rejects a value of a kind that no state may hold. @throws HoldfastError 'bad-value' */
+export function notPlain(what: string): never {
+  throw badValue(`a state holds plain data only: ${what}`)
 }
