@@ -60,7 +60,7 @@ beforeAll(async () => {
   mkdirSync(join(folder, 'dist'))
   writeFileSync(join(folder, 'dist/index.html'), '<title>Duel</title>')
   child = spawn(process.execPath, words, { cwd: folder, stdio: ['ignore', 'pipe', 'inherit'] })
-  await said(child, 'Its figures are at')
+  await said(child, 'Metrics at')
   metrics = await (await fetch(`http://127.0.0.1:${port}/metrics`)).text()
 })
 afterAll(() => void child.kill('SIGKILL'))

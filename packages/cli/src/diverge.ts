@@ -22,9 +22,9 @@ const VALUE_CHARS_MAX = 120
 /** Adds the command. */
 export function addDiverge(cli: CAC): void {
   cli
-    .command('diverge <left> <right>', 'Say where two event logs (JSON lines) first differ')
+    .command('diverge <left> <right>', 'Find where two event logs (JSON lines) first differ')
     .option('--context <lines>', 'Lines to show before and after', { default: CONTEXT_DEFAULT })
-    .option('--ignore <fields>', 'Fields that may differ, with commas: time,monotime')
+    .option('--ignore <fields>', 'Fields to ignore, comma-separated: time,monotime')
     .example('holdfast diverge a.log b.log --ignore time')
     .action(async (left: string, right: string, given: Given) => {
       const [told, equal] = await diverge(`${left}`, `${right}`, given)

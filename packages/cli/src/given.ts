@@ -12,7 +12,7 @@ import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
 export type Word = string | number
 
 /** The help text of `--origin`, for all commands. */
-export const ORIGIN_HELP = 'with commas or several times, * for all; behind a proxy: its own'
+export const ORIGIN_HELP = 'comma-separated or repeated, * for all; list your proxy'
 
 /** The values of a repeatable, comma-separated option. */
 export function listOf(given: Word | readonly Word[] | undefined): string[] {
@@ -89,7 +89,7 @@ export function read(option: string, file: string): string {
 }
 
 /** The help text of `--trust-proxy`. */
-export const TRUST_HELP = 'How many proxies are in front, or their addresses and ranges'
+export const TRUST_HELP = 'Number of proxies in front, or their addresses and ranges'
 
 /** Parses `--trust-proxy`. @throws HoldfastError `bad-value` */
 export function trustOf(given: Word | readonly Word[] | undefined): Trust {

@@ -43,7 +43,7 @@ test('letters go from one terminal to another, and what is where can be seen', a
   const came: string[] = []
   createInterface({ input: bob.stdout }).on('line', (line) => came.push(line))
   const [hello] = (await once(createInterface({ input: bob.stderr }), 'line')) as [string]
-  const [, url] = /takes letters at (\S+)\. Ctrl-C/.exec(hello) ?? []
+  const [, url] = /accepts letters at (\S+)\. Press Ctrl-C/.exec(hello) ?? []
   const from = ['--id', 'alice', '--store', at('alice.db'), '--peer', `bob=${url}`]
   // The children run while this process waits for them.
   const sent = await new Promise<string>((resolve) => {
@@ -53,15 +53,15 @@ test('letters go from one terminal to another, and what is where can be seen', a
     child.on('close', () => resolve(text))
     child.stdin.end(Array.from({ length: 50 }, (_, i) => `{"i":${i}}`).join('\n'))
   })
-  expect(sent).toContain('50 letters for bob are on the disk')
-  expect(sent).toContain('50 of 50 taken by bob')
+  expect(sent).toContain('50 letters for bob are stored')
+  expect(sent).toContain('50 of 50 acknowledged by bob')
   bob.kill('SIGTERM')
   await once(bob, 'exit')
   expect(came).toEqual(
     Array.from({ length: 50 }, (_, i) => JSON.stringify({ from: 'alice', body: { i } })),
   )
   expect(holdfast(['mailbox', 'inspect', '--store', at('alice.db')]).out).toBe(
-    'bob: 50 posted, 50 acked, none wait; 0 of theirs took effect\n',
+    'bob: 50 posted, 50 acked, none waiting; 0 of theirs took effect\n',
   )
 })
 
@@ -87,14 +87,14 @@ test('what strangers say moves no terminal: names are refused or escaped, letter
   }
   const says = (pattern: RegExp): Promise<void> =>
     expect.poll(() => all, { interval: 5 }).toMatch(pattern)
-  await says(/takes letters at \S+\. Ctrl-C/)
-  const [, url = ''] = /takes letters at (\S+)\. /.exec(all)!
+  await says(/accepts letters at \S+\. Press Ctrl-C/)
+  const [, url = ''] = /accepts letters at (\S+)\. /.exec(all)!
   const name = '\u001B]0;owned\u0007\u001B[2J\nroot is here'
   expect(await greetAs(url, name)).toBe('no mailbox can be called like this')
   const eve = await openMailbox({ id: 'eve\u202Eereh si toor', store: null, peers: { bob: url } })
   await eve.to('bob').post('\u009B2J\nroot')
   await says(/^\{"from":"eve\\u202eereh si toor","body":"\\u009b2J\\nroot"\}$/m)
-  await says(/^"eve\\u202eereh si toor" is here$/m)
+  await says(/^"eve\\u202eereh si toor" connected$/m)
   await eve.close()
   await says(/^eve\\u202eereh si toor: /m)
   expect(all.replaceAll('\n', '')).not.toMatch(/[\p{Control}\p{Format}]/u)
@@ -121,8 +121,8 @@ test('letters that were set aside are listed, released and discarded', async () 
   expect(dead().out).toBe('bob/1: no: "one"\nbob/2: no: "two"\n')
   expect(dead('--release', 'bob/1').out).toBe('{"from":"bob","body":"one"}\n')
   expect(dead('--discard', 'bob/2').out).toBe('')
-  expect(dead().out).toBe('no letters were set aside\n')
-  expect(dead('--discard', 'bob/2').err).toContain('no letter bob/2 was set aside')
+  expect(dead().out).toBe('no dead letters\n')
+  expect(dead('--discard', 'bob/2').err).toContain('bob/2 is no dead letter')
 })
 
 test('a store that was put back is told, adopted or forgotten, from a terminal (MB-13)', async () => {
@@ -147,9 +147,9 @@ test('a store that was put back is told, adopted or forgotten, from a terminal (
   await run('send', 'bob', 'other two', '--no-wait', '--id', 'carol', ...store)
   const told = await run('adopt', 'bob', ...from)
   expect(told).toContain('bob has another letter 2 than this mailbox posted to it')
-  expect(told).toContain('letters 2 to 2 to bob go again, under new numbers')
+  expect(told).toContain('letters 2 to 2 to bob are sent again, under new numbers')
   expect(told).toContain('bob was adopted')
-  expect(await run('send', 'bob', 'three', ...from)).toContain('2 of 2 taken by bob')
+  expect(await run('send', 'bob', 'three', ...from)).toContain('2 of 2 acknowledged by bob')
   expect(took).toEqual(['one', 'two', 'other two', 'three'])
   expect(await run('forget', 'bob', ...store)).toBe('bob is forgotten, with 0 letters to it\n')
   expect(await run('forget', 'bob', ...store)).toContain('nothing is known of bob')
@@ -162,8 +162,8 @@ test('a mailbox that is open is inspected all the same (MB-28)', async () => {
   const shown = (): boolean => existsSync(`${at('open.db')}-figures`)
   while (!shown()) await new Promise((turn) => setImmediate(turn))
   expect(holdfast(['mailbox', 'inspect', '--store', at('open.db')]).out).toBe(
-    'open is open; 1 peers, 0 letters set aside\n' +
-      'bob: not connected, 1 posted, 0 acked, 1 wait (25 bytes); 0 of theirs took effect\n',
+    'open is open; 1 peers, 0 dead letters\n' +
+      'bob: not connected, 1 posted, 0 acked, 1 waiting (25 bytes); 0 of theirs took effect\n',
   )
   expect(box.metrics()).toContain('holdfast_mailbox_waiting{box="open",peer="bob"} 1\n')
   await box.close()
@@ -186,7 +186,7 @@ async function serving(
   const says = (pattern: RegExp): Promise<void> =>
     expect.poll(() => all, { interval: 5 }).toMatch(pattern)
   await says(/^Its key is [0-9a-f]{64}$/m)
-  const [, url = ''] = /takes letters at (\S+)\. /.exec(all)!
+  const [, url = ''] = /accepts letters at (\S+)\. /.exec(all)!
   return { child, url, key: /^Its key is (\S+)$/m.exec(all)![1]! }
 }
 
@@ -209,20 +209,22 @@ test('keys are printed, replaced and trusted, and who may come is listed, at a t
     child.kill('SIGTERM')
     if (child.exitCode === null) await once(child, 'exit')
   }
-  await send('anna', 'anna.db', '1 of 1 taken by ben')
+  await send('anna', 'anna.db', '1 of 1 acknowledged by ben')
   await send('olaf', 'olaf.db', 'ben: ben takes no letters from olaf')
   await send('anna', 'other.db', 'ben: ben knows anna by another key')
   const own = ['--id', 'anna', '--store', at('anna.db')]
   const next = holdfast(['mailbox', 'replace-key', ...own]).out.trim()
   expect([next !== anna, keyIn('anna.db')]).toEqual([true, next])
-  await send('anna', 'anna.db', '2 of 2 taken by ben')
+  await send('anna', 'anna.db', '2 of 2 acknowledged by ben')
   ben.kill('SIGTERM')
   await once(ben, 'exit')
   expect(keyIn('ben.db', 'anna')).toBe(next)
   const trusted = ['mailbox', 'trust', 'anna', anna, '--store', at('ben.db')]
   expect(holdfast(trusted).out).toBe('anna is known by that key\n')
   expect(keyIn('ben.db', 'anna')).toBe(anna)
-  expect(holdfast(['mailbox', 'key', 'zoe', '--store', at('ben.db')]).err).toContain('by no key')
+  expect(holdfast(['mailbox', 'key', 'zoe', '--store', at('ben.db')]).err).toContain(
+    'has no known key',
+  )
 })
 
 test('letters go over wss to a door with a certificate, from a terminal (MB-21)', async () => {
@@ -236,21 +238,21 @@ test('letters go over wss to a door with a certificate, from a terminal (MB-21)'
     timeout: 60_000,
     env: { ...process.env, NODE_EXTRA_CA_CERTS: pem },
   })
-  expect(sent.stderr).toContain('1 of 1 taken by tess')
+  expect(sent.stderr).toContain('1 of 1 acknowledged by tess')
 })
 
 test('what is missing is said in a sentence', () => {
   expect(holdfast(['mailbox', 'knock']).err).toContain(
-    'it is serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt',
+    'use serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt',
   )
-  expect(holdfast(['mailbox', 'send']).err).toContain('needs to whom, and what')
-  expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is needed')
+  expect(holdfast(['mailbox', 'send']).err).toContain('takes a peer and letters')
+  expect(holdfast(['mailbox', 'inspect']).err).toContain('--store is required')
   const bad = holdfast(['mailbox', 'serve', '--id', 'a', '--store', at('a.db'), '--peer', 'bob'])
   expect([bad.status, bad.err]).toEqual([2, expect.stringContaining('--peer is an id and a URL')])
   expect(holdfast(['mailbox', '--help']).out).toContain('--accept')
   const words = ['--id', 'a', '--store', at('a.db')]
   expect(holdfast(['mailbox', 'serve', ...words, '--key-file', 'k']).err).toContain(
-    '--key-file is gone, for each mailbox has a key of its own',
+    '--key-file was removed: each mailbox has its own key',
   )
   expect(holdfast(['mailbox', 'serve', ...words, '--tls-cert', at('none')]).err).toContain(
     '--tls-cert cannot be read: ENOENT',
@@ -272,6 +274,6 @@ test('what waits for a peer is printed, and sent to another', () => {
   expect(holdfast(['mailbox', 'redirect', 'bob', 'carol', ...words]).out).toBe(
     '2 letters for bob go to carol now, and bob is forgotten\n',
   )
-  expect(holdfast(['mailbox', 'outbox', 'bob', ...words]).out).toBe('no letters wait\n')
+  expect(holdfast(['mailbox', 'outbox', 'bob', ...words]).out).toBe('no letters are waiting\n')
   expect(holdfast(['mailbox', 'redirect', 'bob', ...words]).err).toContain('redirect bob carol')
 })

@@ -23,7 +23,7 @@ const PROGRESS_MS = 1_000
 const WATCHDOG_MS = 5_000
 const VERB_LIST =
   'serve, send, inspect, key, trust, replace-key, outbox, redirect, dead, adopt, forget or backup'
-const ABOUT = `Letters that survive: ${VERB_LIST}`
+const ABOUT = `Durable letters: ${VERB_LIST}`
 
 interface Given {
   id?: Word
@@ -50,20 +50,20 @@ export function addMailbox(cli: CAC): void {
   cli
     .command('mailbox <verb> [...words]', ABOUT)
     .option('--store <file>', 'File of the mailbox')
-    .option('--id <id>', 'Who this is (serve, send)')
+    .option('--id <id>', 'Name of this mailbox (serve, send)')
     .option('--port <port>', 'serve: port to listen on; 0 takes any free one', { default: 8800 })
     .option('--host <host>', 'serve: address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
     })
-    .option('--tls-cert <file>', 'serve: certificate in PEM, which makes it wss')
-    .option('--tls-key <file>', 'serve: its key in PEM; default: the same file')
-    .option('--origin <origin>', `serve: pages of which origin may come; ${ORIGIN_HELP}`)
-    .option('--key-file <file>', 'Gone: each mailbox has a key of its own; see key and --accept')
-    .option('--accept <id=key>', 'Who may come, with its key; if given, nobody else may')
-    .option('--peer <id=url>', 'Where somebody listens; may be given several times')
-    .option('--no-wait', 'send: do not wait until the letters were taken')
-    .option('--release <peer/n>', 'dead: print a letter that was set aside, and let it go')
-    .option('--discard <peer/n>', 'dead: throw it away')
+    .option('--tls-cert <file>', 'serve: certificate (PEM) for wss')
+    .option('--tls-key <file>', 'serve: its key (PEM); default: the same file')
+    .option('--origin <origin>', `serve: origins whose pages may connect; ${ORIGIN_HELP}`)
+    .option('--key-file <file>', 'Removed: each mailbox has its own key; see key and --accept')
+    .option('--accept <id=key>', 'Mailbox that may connect, with its key; if given, no other may')
+    .option('--peer <id=url>', 'Peer and its URL; may be repeated')
+    .option('--no-wait', 'send: do not wait until the letters are acknowledged')
+    .option('--release <peer/n>', 'dead: print this dead letter and remove it')
+    .option('--discard <peer/n>', 'dead: remove this dead letter')
     .example('holdfast mailbox serve --id bob --store bob.db')
     .example(`holdfast mailbox send bob "hello" --id alice --store alice.db --peer ${AT_BOB}`)
     .example(`seq 100000 | holdfast mailbox send bob --id alice --store alice.db --peer ${AT_BOB}`)
@@ -80,7 +80,7 @@ export function addMailbox(cli: CAC): void {
     .action((verb: string, words: (string | number)[], given: Given) => {
       const run = VERBS.get(verb)
       if (run) return run(given, words.map(String))
-      throw badValue(`mailbox ${verb}: it is ${VERB_LIST}`)
+      throw badValue(`mailbox ${verb} is unknown: use ${VERB_LIST}`)
     })
 }
 
@@ -136,9 +136,9 @@ async function withBox(given: Given, run: (box: Mailbox) => Promise<void> | void
 
 async function serve(given: Given): Promise<void> {
   const box = await openBox(given, true)
-  console.error(`${box.id} takes letters at ${box.url}. Ctrl-C ends it.`)
+  console.error(`${box.id} accepts letters at ${box.url}. Press Ctrl-C to stop.`)
   console.error(`Its key is ${box.key}`)
-  box.on('connected', ({ peer }) => console.error(`${plainJson(peer)} is here`))
+  box.on('connected', ({ peer }) => console.error(`${plainJson(peer)} connected`))
   box.on('letter', (_tx, from, body) => console.log(plainJson({ from, body })))
   const end = (): void => void box.close().then(() => process.exit(0))
   process.once('SIGINT', end)
@@ -147,7 +147,7 @@ async function serve(given: Given): Promise<void> {
 
 async function send(given: Given, [to, ...bodies]: string[]): Promise<void> {
   if (to === undefined || (bodies.length === 0 && process.stdin.isTTY)) {
-    throw badValue('mailbox send needs to whom, and what: send bob "hello"')
+    throw badValue('mailbox send takes a peer and letters: send bob "hello"')
   }
   const box = await openBox(given, false)
   const posts: Promise<number>[] = []
@@ -156,7 +156,7 @@ async function send(given: Given, [to, ...bodies]: string[]): Promise<void> {
     if (posts.length % 10_000 === 0) await posts.at(-1)
   }
   await Promise.all(posts)
-  console.error(`${posts.length} letters for ${to} are on the disk`)
+  console.error(`${posts.length} letters for ${to} are stored`)
   if (given.wait !== false) await drained(box, to)
   await box.close()
 }
@@ -177,7 +177,7 @@ function valueOf(text: string): unknown {
 async function drained(box: Mailbox, to: string): Promise<void> {
   const waiting = (): number => box.queues().find(({ peer }) => peer === to)?.waiting ?? 0
   const total = waiting()
-  const say = (): void => console.error(`${total - waiting()} of ${total} taken by ${to}`)
+  const say = (): void => console.error(`${total - waiting()} of ${total} acknowledged by ${to}`)
   const timer = setInterval(say, PROGRESS_MS)
   await new Promise<void>((resolve) => {
     box.on('acked', () => waiting() === 0 && resolve())
@@ -195,8 +195,8 @@ async function inspectAny(given: Given): Promise<void> {
     const shown = readFigures(need(given.store, 'store'))
     if (!isInUse(error) || shown === null) throw error
     const { id, queues, peers, counters, dead, later } = JSON.parse(shown) as Shown
-    console.log(plain(`${id} is open; ${peers} peers, ${dead} letters set aside`))
-    if (later > 0) console.log(`${later} wait for their time`)
+    console.log(plain(`${id} is open; ${peers} peers, ${dead} dead letters`))
+    if (later > 0) console.log(`${later} tasks are scheduled`)
     for (const queue of queues) {
       const { peer, connected, fault, stopped } = queue
       const here = connected ? 'connected' : 'not connected'
@@ -213,25 +213,25 @@ type Shown = MailFigures & { peers: number }
 
 function inspect(store: MailStore): void {
   const heads = store.heads()
-  if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or taken`)
+  if (heads.length === 0) console.log(`${store.name}: no letters were ever sent or received`)
   for (const head of heads) {
     console.log(`${plain(head.peer)}: ${exchanged(head, head.posted - head.acked)}`)
   }
   const count = store.deadCount()
-  if (count > 0) console.log(`${count} were set aside: see holdfast mailbox dead`)
+  if (count > 0) console.log(`${count} dead letters: see holdfast mailbox dead`)
 }
 
 function exchanged(
   { posted, acked, bytes, heard }: Record<'posted' | 'acked' | 'bytes' | 'heard', number>,
   waiting: number,
 ): string {
-  const waits = waiting > 0 ? `${waiting} wait (${bytes} bytes)` : 'none wait'
+  const waits = waiting > 0 ? `${waiting} waiting (${bytes} bytes)` : 'none waiting'
   return `${posted} posted, ${acked} acked, ${waits}; ${heard} of theirs took effect`
 }
 
 /** Adopts a peer's numbers once it is connected, and prints the fate of the letters. */
 function adopt(given: Given, [whom]: string[]): Promise<void> {
-  if (whom === undefined) throw badValue('adopt needs whom: adopt bob')
+  if (whom === undefined) throw badValue('adopt takes a peer: adopt bob')
   return withBox(given, async (box) => {
     await new Promise<void>((resolve) => {
       box.on('fault', ({ peer }) => peer === whom && resolve())
@@ -240,10 +240,10 @@ function adopt(given: Given, [whom]: string[]): Promise<void> {
     const say = (range: Range | null, what: string): void => {
       if (range) console.log(plain(`letters ${range.first} to ${range.last} ${what}`))
     }
-    say(resent, `to ${whom} go again, under new numbers`)
-    say(givenUp, `to ${whom} are given up: it had them once and knows them no more`)
-    say(strays, `of ${whom} took effect here, and its store knows nothing of them`)
-    say(missed, `of ${whom} never came: its store holds them for delivered`)
+    say(resent, `to ${whom} are sent again, under new numbers`)
+    say(givenUp, `to ${whom} are lost: it had received them and lost its store`)
+    say(strays, `of ${whom} took effect here, but are unknown to its store`)
+    say(missed, `of ${whom} never arrived, but its store counts them as delivered`)
     console.log(plain(`${whom} was adopted`))
   })
 }
@@ -255,7 +255,7 @@ function replaceKey(given: Given): Promise<void> {
 
 /** Prints all letters waiting for a peer, one per line. */
 function outbox(given: Given, [whom]: string[]): Promise<void> {
-  if (whom === undefined) throw badValue('outbox needs whose: outbox bob')
+  if (whom === undefined) throw badValue('outbox takes a peer: outbox bob')
   return withBox({ ...given, peer: [] }, (box) => {
     for (let after = 0; ;) {
       const page = box.peer(whom).outbox({ after })
@@ -263,7 +263,7 @@ function outbox(given: Given, [whom]: string[]): Promise<void> {
         const when = at === null ? '' : ` ${new Date(at).toISOString()}`
         console.log(`${plain(whom)}/${n}${when}: ${plainJson(body)}`)
       }
-      if (page.length === 0) return void (after === 0 && console.log('no letters wait'))
+      if (page.length === 0) return void (after === 0 && console.log('no letters are waiting'))
       after = page.at(-1)!.n
     }
   })
@@ -271,7 +271,7 @@ function outbox(given: Given, [whom]: string[]): Promise<void> {
 
 function redirect(given: Given, [whom, to]: string[]): Promise<void> {
   if (whom === undefined || to === undefined) {
-    throw badValue('redirect needs whose and to whom: redirect bob carol')
+    throw badValue('redirect takes two peers: redirect bob carol')
   }
   return withBox({ ...given, peer: [] }, async (box) => {
     const { moved } = await box.peer(whom).redirect(to)
@@ -287,7 +287,7 @@ async function forget(store: MailStore, [whom]: string[]): Promise<void> {
 }
 
 function backup(store: MailStore, [to]: string[]): void {
-  if (to === undefined) throw badValue('backup needs a new file')
+  if (to === undefined) throw badValue('backup takes a new file: backup copy.db')
   store.backup(to)
   console.log(plain(`${store.name} was copied to ${to}`))
 }
@@ -298,7 +298,7 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   const nameOf = ({ peer, n }: DeadLetter): string => `${peer}/${n}`
   const valueIn = ({ body }: DeadLetter): unknown => toValue(unseal(body).body)
   if (named === undefined) {
-    if (letters.length === 0) console.log('no letters were set aside')
+    if (letters.length === 0) console.log('no dead letters')
     for (const letter of letters) {
       console.log(`${plain(`${nameOf(letter)}: ${letter.why}`)}: ${plainJson(valueIn(letter))}`)
     }
@@ -307,7 +307,7 @@ async function dead(store: MailStore, { release, discard }: Given): Promise<void
   const letter = letters.find((one) => nameOf(one) === named)
   if (!letter) {
     const known = letters.map(nameOf).join(', ') || 'none'
-    throw new HoldfastError('not-found', `no letter ${named} was set aside; there are: ${known}`)
+    throw new HoldfastError('not-found', `${named} is no dead letter; there are: ${known}`)
   }
   if (release !== undefined) console.log(plainJson({ from: letter.peer, body: valueIn(letter) }))
   await committed(store, [{ kind: 'buried', peer: letter.peer, n: letter.n }])
@@ -338,13 +338,13 @@ async function ownKey(store: MailStore): Promise<string> {
 function theirKey(store: MailStore, whom: string): string {
   const key = store.head(whom)?.key
   if (key) return toHex(key)
-  throw new HoldfastError('not-found', `${plain(whom)} is known by no key`)
+  throw new HoldfastError('not-found', `${plain(whom)} has no known key`)
 }
 
 /** Trusts that key of a peer from now on. */
 async function trust(given: Given, [whom, text]: string[]): Promise<void> {
   if (whom === undefined || text === undefined) {
-    throw badValue('trust needs whom, and by which key: trust alice KEY')
+    throw badValue('trust takes a peer and its key: trust alice KEY')
   }
   const [peer, key] = [checkId(whom), checkKey(`the key of ${plain(whom)}`, text)]
   await withStore(given, (store) => committed(store, [{ kind: 'bound', peer, key, root: key }]))
@@ -354,7 +354,7 @@ async function trust(given: Given, [whom, text]: string[]): Promise<void> {
 /** The value of a required option. @throws HoldfastError `bad-value` if it is missing */
 function need(value: string | number | undefined, option: string): string {
   if (value !== undefined && value !== '') return String(value)
-  throw badValue(`--${option} is needed`)
+  throw badValue(`--${option} is required`)
 }
 
 /** Splits ID=URL. @throws HoldfastError `bad-value` */
@@ -368,8 +368,8 @@ function splitPeer(text: string): [id: string, url: string] {
 function acceptOf({ accept, keyFile }: Given): { accept?: Record<string, string | null> } {
   if (keyFile !== undefined) {
     throw badValue(
-      '--key-file is gone, for each mailbox has a key of its own, which holdfast mailbox key ' +
-        'prints; give those that may come by --accept alice=KEY',
+      '--key-file was removed: each mailbox has its own key, which holdfast mailbox key prints; ' +
+        'list the mailboxes that may connect with --accept alice=KEY',
     )
   }
   if (accept === undefined) return {}

@@ -20,7 +20,7 @@ export async function runProgram(
     if (cli.matchedCommand) await (cli.runMatchedCommand() as Promise<void> | undefined)
     else if (!cli.options['help'] && !cli.options['version']) {
       if (cli.args.length > 0) {
-        throw badValue(`there is no command "${cli.args[0]}": try --help`)
+        throw badValue(`unknown command "${cli.args[0]}": try --help`)
       }
       cli.outputHelp()
     }

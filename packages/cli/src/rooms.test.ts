@@ -64,7 +64,7 @@ test('a room is listed, shown and closed, and its players read why (SE-4)', asyn
   // What no list has is shown by its name.
   expect(rooms('show', '--game', 'duel', '--room', 'quiet').code).toBe(0)
   const closed = rooms('close', ...finals, '--why', 'we close at ten', '--seconds', '3600')
-  expect(closed.out).toBe('duel/finals is closed; for 3600 s nobody opens it.')
+  expect(closed.out).toBe('duel/finals is closed; it cannot be reopened for 3600 s.')
   await expect.poll(() => ada.status, { interval: 20 }).toBe('lost')
   expect(ada.code).toBe('forbidden')
   expect(ada.reason).toMatch(/^we close at ten: it opens again in \d+ s$/)
@@ -75,20 +75,20 @@ test('a room is listed, shown and closed, and its players read why (SE-4)', asyn
 })
 
 test('what is kept is listed, and dropped', async () => {
-  expect(rooms('kept', '--game', 'saved').out).toBe('No rooms are kept.')
+  expect(rooms('kept', '--game', 'saved').out).toBe('No rooms are stored.')
   const saved = { game: 'saved', room: 'night', server, udp: null } as const
   const ada = await join({ ...saved, name: 'Ada' })
   await expect.poll(() => ada.safety, { interval: 20 }).toBe('kept')
   const kept = (): string => rooms('kept', '--game', 'saved').out
-  expect(kept()).toMatch(/^saved\/night {2}\d+ bytes {2}somebody is in it$/)
+  expect(kept()).toMatch(/^saved\/night {2}\d+ bytes {2}in use$/)
   await ada.leave()
   const until = /^saved\/night {2}\d+ bytes {2}until \d{4}-\d\d-\d\dT/
   await expect.poll(kept, { interval: 100 }).toMatch(until)
   const which = ['--game', 'saved', '--room', 'night']
-  expect(rooms('drop', ...which).out).toBe('What was kept of saved/night is dropped.')
+  expect(rooms('drop', ...which).out).toBe('saved/night is no longer stored.')
   expect([rooms('drop', ...which).out, kept()]).toEqual([
-    'Nothing was kept of it.',
-    'No rooms are kept.',
+    'This room was not stored.',
+    'No rooms are stored.',
   ])
   const next = await join({ ...saved, name: 'Grace' })
   // It is another session: its players are numbered anew.
@@ -113,17 +113,17 @@ test('what is kept is saved in a file, and kept again from there, under another 
   await ada.leave()
   expect(rooms('import', '--file', file, '--room', 'dawn').err).toContain('is here already')
   await expect.poll(() => rooms('kept', '--game', 'saved').out).toMatch(/until/)
-  expect(rooms('drop', ...which).out).toContain('is dropped')
+  expect(rooms('drop', ...which).out).toContain('no longer stored')
   await expect
     .poll(() => rooms('import', '--file', file, '--room', 'dawn').out)
-    .toMatch(/^saved\/dawn is kept until \d{4}-/)
+    .toMatch(/^saved\/dawn is stored until \d{4}-/)
   const again = await join({ ...where, room: 'dawn', name: 'Ada', token: ada.token })
   expect(again.me.player).toBe(1)
   expect(session()).toBe(before)
   await again.leave()
   for (const [words, why] of [
-    [['export', '--game', 'saved', '--room', 'none', '--file', `${file}.2`], 'nothing is kept of'],
-    [['export', ...which], '--file is needed'],
+    [['export', '--game', 'saved', '--room', 'none', '--file', `${file}.2`], 'is not stored'],
+    [['export', ...which], '--file is required'],
     [['import', '--file', `${file}.none`], 'ENOENT'],
     [['import', '--file', token], 'the file is no saved room'],
   ] as const) {
@@ -134,8 +134,8 @@ test('what is kept is saved in a file, and kept again from there, under another 
 test('what is wrong is said in a sentence, and changes nothing (SE-4)', () => {
   for (const [words, why] of [
     [['open'], 'holdfast rooms takes list, show, close, kept, drop, export, import: "open"'],
-    [['show', '--game', 'duel'], '--room is needed'],
-    [['close', ...finals], '--why is needed: what everybody in the room reads'],
+    [['show', '--game', 'duel'], '--room is required'],
+    [['close', ...finals], '--why is required: the reason shown to its players'],
     [['close', ...finals, '--why', 'x', '--seconds', '90000'], 'seconds is 0 to 86400: 90000'],
     [['list', '--server', 'http://127.0.0.1:9'], 'no hub at http://127.0.0.1:9: '],
   ] as const) {

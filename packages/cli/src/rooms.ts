@@ -27,15 +27,18 @@ interface Given {
 /** Adds the command. */
 export function addRooms(cli: CAC): void {
   cli
-    .command('rooms <verb>', 'list, show, close: rooms; kept, drop, export, import: what is kept')
+    .command(
+      'rooms <verb>',
+      'list, show, close: open rooms; kept, drop, export, import: stored rooms',
+    )
     .option('--server <url>', 'The hub', { default: 'http://127.0.0.1:8700' })
-    .option('--token <file>', 'All but list: its --metrics-token, from another machine')
-    .option('--game <name>', 'list, kept: of this game alone; else which')
-    .option('--room <name>', 'show, close, drop, export: which; import: another name')
-    .option('--why <sentence>', 'close: what everybody in it reads')
-    .option('--seconds <count>', 'close: how long nobody opens it anew', { default: 60 })
-    .option('--file <path>', 'export, import: of the saved room')
-    .option('--json', 'As JSON')
+    .option('--token <file>', 'All but list: file of its --metrics-token, if on another machine')
+    .option('--game <name>', 'list, kept: only this game; else which game')
+    .option('--room <name>', 'show, close, drop, export: which room; import: a new name')
+    .option('--why <sentence>', 'close: the reason shown to its players')
+    .option('--seconds <count>', 'close: how long it cannot be reopened', { default: 60 })
+    .option('--file <path>', 'export, import: file of the saved room')
+    .option('--json', 'Print JSON')
     .example('holdfast rooms list')
     .example('holdfast rooms show --game duel --room finals')
     .example('holdfast rooms close --game duel --room finals --why "we close at ten"')
@@ -83,11 +86,11 @@ async function show(given: Given): Promise<void> {
 
 async function close(given: Given): Promise<void> {
   const { why, seconds } = given
-  if (why === undefined) throw badValue('--why is needed: what everybody in the room reads')
+  if (why === undefined) throw badValue('--why is required: the reason shown to its players')
   const { ended } = await answer<{ ended: boolean }>(given, 'POST', { why, seconds })
   if (given.json) return console.log(JSON.stringify({ ended }))
   const what = ended ? `${placeOf(given)} is closed` : `nobody was in ${placeOf(given)}`
-  console.log(`${what}; for ${String(seconds)} s nobody opens it.`)
+  console.log(`${what}; it cannot be reopened for ${String(seconds)} s.`)
 }
 
 async function kept(given: Given): Promise<void> {
@@ -95,9 +98,9 @@ async function kept(given: Given): Promise<void> {
   const { kept: all } = (await response.json()) as { kept: KeptRoom[] }
   const shown = all.filter(({ game }) => given.game === undefined || game === given.game)
   if (given.json) return console.log(JSON.stringify(shown, null, 2))
-  if (shown.length === 0) return console.log('No rooms are kept.')
+  if (shown.length === 0) return console.log('No rooms are stored.')
   for (const { game, room, bytes, until } of shown) {
-    const time = until === null ? 'somebody is in it' : `until ${new Date(until).toISOString()}`
+    const time = until === null ? 'in use' : `until ${new Date(until).toISOString()}`
     console.log(`${plain(game)}/${plain(room)}  ${bytes} bytes  ${time}`)
   }
 }
@@ -105,16 +108,14 @@ async function kept(given: Given): Promise<void> {
 async function drop(given: Given): Promise<void> {
   const { dropped } = await answer<{ dropped: boolean }>(given, 'POST', { drop: '' })
   if (given.json) return console.log(JSON.stringify({ dropped }))
-  console.log(
-    dropped ? `What was kept of ${placeOf(given)} is dropped.` : 'Nothing was kept of it.',
-  )
+  console.log(dropped ? `${placeOf(given)} is no longer stored.` : 'This room was not stored.')
 }
 
 /** Exports a stored room into a new file. */
 async function exportRoom(given: Given): Promise<void> {
   const file = fileOf(given)
   const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
-  if (saved === null) throw new HoldfastError('not-found', `nothing is kept of ${placeOf(given)}`)
+  if (saved === null) throw new HoldfastError('not-found', `${placeOf(given)} is not stored`)
   const bytes = Buffer.from(saved, 'base64')
   onDisk(file, () => writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 }))
   if (given.json) return console.log(JSON.stringify({ file, bytes: bytes.length }))
@@ -131,11 +132,11 @@ async function importRoom(given: Given): Promise<void> {
   const { kept } = (await response.json()) as { kept: KeptRoom }
   if (given.json) return console.log(JSON.stringify(kept))
   const until = new Date(kept.until ?? 0).toISOString()
-  console.log(`${plain(kept.game)}/${plain(kept.room)} is kept until ${until}.`)
+  console.log(`${plain(kept.game)}/${plain(kept.room)} is stored until ${until}.`)
 }
 
 function fileOf({ file }: Given): string {
-  if (file === undefined) throw badValue('--file is needed: of the saved room')
+  if (file === undefined) throw badValue('--file is required: the file of the saved room')
   return String(file)
 }
 
@@ -155,7 +156,7 @@ function placeOf({ game, room }: Given): string {
 async function answer<Answer>(given: Given, method: string, more: object): Promise<Answer> {
   const { game, room } = given
   for (const [name, word] of Object.entries({ game, room })) {
-    if (word === undefined) throw badValue(`--${name} is needed`)
+    if (word === undefined) throw badValue(`--${name} is required`)
   }
   const words = Object.entries({ game, room, ...more }).map(([name, word]) => [name, String(word)])
   const path = `${ROOMS_PATH}?${new URLSearchParams(words).toString()}`
@@ -184,5 +185,5 @@ async function ask(
   if (response.ok) return response
   const said = (await response.json().catch(() => ({}))) as { why?: string }
   const why = `${response.status}: ${plain(said.why ?? response.statusText)}`
-  throw new HoldfastError('forbidden', `the hub at ${where} answers ${why}`)
+  throw new HoldfastError('forbidden', `the hub at ${where} answered ${why}`)
 }

@@ -76,14 +76,12 @@ test('a closed room is opened by a ticket that its owner minted, and by no other
 
 test('what is wrong with a word is said in a sentence', () => {
   const secret = ['--secret', at('third.key')]
-  expect(ticket('key').err).toBe('holdfast: --secret is needed: the file of the key')
+  expect(ticket('key').err).toBe('holdfast: --secret is required: the file of the key')
   const { keys } = JSON.parse(ticket('key', ...secret, '--open').out) as { keys: object[] }
   expect(keys).toEqual([{ key: readFileSync(at('third.key'), 'utf8').slice(64, 128), open: true }])
-  expect(ticket('key', ...secret).err).toMatch(/third.key already: a key is not written over$/)
+  expect(ticket('key', ...secret).err).toMatch(/third.key exists: a key is never overwritten$/)
   expect(ticket('buy', ...secret).err).toBe('holdfast: holdfast ticket takes key or mint: "buy"')
-  expect(ticket('mint', ...secret).err).toBe(
-    'holdfast: --game is needed: of which game the rooms are',
-  )
+  expect(ticket('mint', ...secret).err).toBe('holdfast: --game is required: the game of the rooms')
   const duel = ['mint', ...secret, '--game', 'duel']
   writeFileSync(at('room.key'), `${'a6'.repeat(32)}\n`)
   expect(ticket(...duel, '--room-key', at('room.key')).out).toMatch(/^[\w.-]+~(a6){32}$/)

@@ -25,20 +25,17 @@ interface Given {
 /** Adds the command. */
 export function addTicket(cli: CAC): void {
   cli
-    .command('ticket <verb>', 'key: a key that signs tickets; mint: a ticket, by that key')
-    .option('--secret <file>', 'File of the key; `key` makes it, for you alone to read')
-    .option('--game <name>', 'Which game; key: the only one of its tickets')
-    .option('--room <name>', 'mint: which room; without it all rooms of the game')
-    .option('--rights <rights>', 'mint: play; host, who may serve too; or watch', {
+    .command('ticket <verb>', 'key: make a key that signs tickets; mint: sign a ticket with it')
+    .option('--secret <file>', 'File of the key; `key` creates it, readable only by you')
+    .option('--game <name>', 'The game; key: limits its tickets to this game')
+    .option('--room <name>', 'mint: the room; default: all rooms of the game')
+    .option('--rights <rights>', 'mint: play; host, which may also serve; or watch', {
       default: 'play',
     })
-    .option('--uses <count>', 'mint: how many players come in by it', { default: 1 })
-    .option(
-      '--room-key <file>',
-      'mint: file with the key of a sealed room, which the hub does not get',
-    )
-    .option('--expires <time>', 'mint: for how long: 90s, 15m, 12h, 30d', { default: '1h' })
-    .option('--open', 'key: players come in without a ticket, only hosts need one')
+    .option('--uses <count>', 'mint: how many players it admits', { default: 1 })
+    .option('--room-key <file>', 'mint: file of the key of a sealed room; the hub never gets it')
+    .option('--expires <time>', 'mint: how long it is valid: 90s, 15m, 12h, 30d', { default: '1h' })
+    .option('--open', 'key: only hosts need a ticket, players do not')
     .example('holdfast ticket key --secret tickets.key > tickets.json')
     .example('holdfast serve --tickets tickets.json')
     .example('holdfast ticket mint --secret tickets.key --game duel --room finals --uses 2')
@@ -53,7 +50,7 @@ async function run(verb: string, given: Given): Promise<void> {
 
 async function makeKey(given: Given): Promise<void> {
   const file = fileOf(given)
-  if (existsSync(file)) throw badValue(`there is ${file} already: a key is not written over`)
+  if (existsSync(file)) throw badValue(`${file} exists: a key is never overwritten`)
   const { secret, key } = await newTicketKey()
   writeFileSync(file, `${secret}\n`, { mode: 0o600, flag: 'wx' })
   const row: TicketKey = {
@@ -67,7 +64,7 @@ async function makeKey(given: Given): Promise<void> {
 async function mint(given: Given): Promise<void> {
   const { game, room, rights, uses, expires, roomKey } = given
   const secret = read('--secret', fileOf(given)).trim()
-  if (game === undefined) throw badValue('--game is needed: of which game the rooms are')
+  if (game === undefined) throw badValue('--game is required: the game of the rooms')
   const options = {
     game: String(game),
     ...(room !== undefined && { room: String(room) }),
@@ -84,10 +81,10 @@ const UNITS: Readonly<Record<string, number>> = { s: 1, m: 60, h: 3_600, d: 86_4
 function secondsOf(time: string): number {
   const [, count = '', unit = ''] = /^(\d+)([smhd])$/.exec(time) ?? []
   if (count !== '') return Number(count) * UNITS[unit]!
-  throw badValue(`--expires is a number with s, m, h or d, as 12h: "${time}"`)
+  throw badValue(`--expires is a number with s, m, h or d, such as 12h: "${time}"`)
 }
 
 function fileOf({ secret }: Given): string {
-  if (secret === undefined) throw badValue('--secret is needed: the file of the key')
+  if (secret === undefined) throw badValue('--secret is required: the file of the key')
   return String(secret)
 }

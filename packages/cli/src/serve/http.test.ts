@@ -287,7 +287,7 @@ describe('/health and /metrics', () => {
       const text = await answer.text()
       return `${answer.status} ${answer.headers.get('www-authenticate')} ${text.slice(0, 13)}`
     }
-    const [given, denied] = ['200 null # HELP proces', '401 Bearer these figures']
+    const [given, denied] = ['200 null # HELP proces', '401 Bearer metrics are f']
     const brought = { 'X-Forwarded-For': '127.0.0.1' }
     const shown = { Authorization: `Bearer ${token}` }
     expect(await ask(true, {})).toBe(given)

@@ -21,7 +21,8 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
   return async (_path, request, response) => {
     const isAsked = request.headers[ROOMS_HEADER] === 'rooms'
     if (!isAsked || !mayRead(readers, request)) {
-      const why = 'rooms are for programs of this machine, and for who shows the --metrics-token'
+      const why =
+        'rooms are for programs on this machine, or for a request with the --metrics-token'
       return sayJson(response, 401, { why })
     }
     const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')

@@ -54,7 +54,7 @@ test('one’s own game is served: its pages, its hub at a path, its rooms and no
   const own = ['--pages', join(folder, 'pages'), '--path', '/rt/hub', '--games', 'duel']
   const said = await serve(...own, '--metrics', '0', '--demo')
   const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
-  const [, metrics] = /^Its figures are at (\S+)$/m.exec(said)!
+  const [, metrics] = /^Metrics at (\S+)$/m.exec(said)!
   const server = `${url}rt/hub`
   const ada = await joinSession({ game: 'duel', server, udp: null })
   expect(await (await fetch(url!)).text()).toBe('<title>duel</title>')
@@ -80,7 +80,7 @@ test('at SIGTERM it takes nobody new, and who is there plays on; at the second i
   let more = ''
   child!.stdout!.on('data', (bytes: Buffer) => (more += bytes.toString()))
   child!.kill('SIGTERM')
-  const drained = 'Takes nobody new; 1 streams, 1 rooms; ends in 60 s.'
+  const drained = 'Draining 1 streams and 1 rooms; exits in 60 s.'
   await expect.poll(() => more, { interval: 5 }).toContain(drained)
   const health = await fetch(`${url}health`)
   expect([health.status, await health.json()]).toMatchObject([
@@ -115,7 +115,7 @@ test('a hub with limits of its own refuses what is beyond, and says which in its
   writeFileSync(file, JSON.stringify({ address: { streams: 2 } }))
   const said = await serve('--limits', file, '--metrics', '0', '--trust-proxy', '127.0.0.1')
   const [, url] = /^Holdfast serves (\S+)$/m.exec(said)!
-  const [, metrics] = /^Its figures are at (\S+)$/m.exec(said)!
+  const [, metrics] = /^Metrics at (\S+)$/m.exec(said)!
   const dial = async (from: string): Promise<[WebSocket, string]> => {
     const headers = { 'X-Forwarded-For': from }
     const stream = new WebSocket(`${url}hub`.replace('http', 'ws'), { headers })
@@ -177,11 +177,11 @@ test('with a certificate it is https, members come by wss, and SIGHUP takes a ne
   await once(stream, 'message')
   writeFileSync(pem, 'none')
   child.kill('SIGHUP')
-  await expect.poll(() => later, { interval: 5 }).toContain('stays as it was')
+  await expect.poll(() => later, { interval: 5 }).toContain('not reloaded')
   expect(await seen(url!)).toEqual(first)
   certify()
   child.kill('SIGHUP')
-  await expect.poll(() => later, { interval: 5 }).toContain('was read anew')
+  await expect.poll(() => later, { interval: 5 }).toContain('Certificate reloaded')
   const second = await seen(url!)
   expect([second.status, second.fingerprint !== first.fingerprint]).toEqual([200, true])
   expect(stream.readyState).toBe(WebSocket.OPEN)

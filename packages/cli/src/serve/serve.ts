@@ -61,9 +61,10 @@ const DATA_DEFAULT = '.holdfast/hub.db'
 // systemd stops waiting after this long by default.
 const DRAIN_MAX = 90
 
-const LIMITS_HELP = 'A file {"address": {"streams": 64}} of `serve --limits` changes one.'
+const LIMITS_HELP =
+  'To change one, pass a file such as {"address": {"streams": 64}} to `serve --limits`.'
 
-const REFUSED = 'Requests refused, by why'
+const REFUSED = 'Requests refused, by reason'
 
 /** A running hub. */
 interface Serving {
@@ -80,42 +81,55 @@ interface Serving {
 /** Adds the command. */
 export function addServe(cli: CAC): void {
   cli
-    .command('serve', 'Run a hub: register, signalling, relay, and a list of the rooms')
+    .command('serve', 'Run a hub: register, signalling, relay and lobby')
     .option('--port <port>', 'Port to listen on; 0 takes any free one', { default: PORT_DEFAULT })
     .option('--host <host>', 'Address to listen on; 0.0.0.0 for the whole network', {
       default: '127.0.0.1',
     })
-    .option('--data <file>', 'The register: another file is another hub', { default: DATA_DEFAULT })
-    .option('--pages <folder>', 'Serve your own pages, as built; the rooms are at /lobby/')
-    .option('--policy <policy>', 'Content policy of your pages: open, strict, none, or its words', {
-      default: 'open',
+    .option('--data <file>', 'File of the register; each hub needs its own', {
+      default: DATA_DEFAULT,
     })
+    .option('--pages <folder>', 'Serve your built pages; the lobby moves to /lobby/')
+    .option(
+      '--policy <policy>',
+      'Content security policy of your pages: open, strict, none, or CSP',
+      {
+        default: 'open',
+      },
+    )
     .option('--path <path>', 'Where members connect', { default: '/hub' })
-    .option('--games <names>', 'The only games that there may be rooms of, with commas')
-    .option('--origin <origin>', `Pages of which other origin may come; ${given.ORIGIN_HELP}`)
-    .option('--trust-proxy <proxies>', `${given.TRUST_HELP}: whose X-Forwarded-For counts`)
+    .option('--games <names>', 'Allow only rooms of these games, comma-separated')
+    .option('--origin <origin>', `Other origins whose pages may connect; ${given.ORIGIN_HELP}`)
+    .option('--trust-proxy <proxies>', `${given.TRUST_HELP}; their X-Forwarded-For is trusted`)
     .option(
       '--limits <file>',
-      'What an address, a room and the hub may cost; JSON, see `holdfast limits`',
+      'JSON file of limits for an address, a room and the hub; see `holdfast limits`',
     )
-    .option('--tickets <file>', 'Whose tickets count; rooms are closed without one; see ticket')
-    .option('--drain <seconds>', 'After SIGTERM: takes nobody new, and ends so much later', {
+    .option(
+      '--tickets <file>',
+      'File of the keys whose tickets admit; rooms then need one; see ticket',
+    )
+    .option('--drain <seconds>', 'After SIGTERM, refuse new streams for this long, then exit', {
       default: 0,
     })
-    .option('--metrics <where>', 'Where /metrics is: a port (9100, 10.0.0.5:9100), here, off', {
-      default: 'here',
-    })
-    .option('--metrics-token <file>', 'Who shows the token in it reads /metrics from elsewhere')
-    .option('--tls-cert <file>', 'Certificate in PEM, which makes it https; SIGHUP reads it anew')
-    .option('--tls-key <file>', 'Its key in PEM; default: the same file')
-    .option('--condition <weather>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
-    .option('--demo', 'In the games any member may kill whoever serves, to see what happens')
+    .option(
+      '--metrics <where>',
+      'Where to serve /metrics: a port (9100, 10.0.0.5:9100), here, off',
+      {
+        default: 'here',
+      },
+    )
+    .option('--metrics-token <file>', 'File of a token that lets other machines read /metrics')
+    .option('--tls-cert <file>', 'Certificate (PEM) for https; SIGHUP reloads it')
+    .option('--tls-key <file>', 'Its key (PEM); default: the same file')
+    .option('--condition <conditions>', 'Worsen relayed paths, e.g. "rtt=120,loss=5%,jitter=30"')
+    .option('--demo', 'In the games, let any player kill the primary, to watch the takeover')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
     .example('holdfast serve --pages dist --games duel')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action(run)
   cli
-    .command('limits', 'Print what an address, a room and the hub may cost')
+    .command('limits', 'Print the limits of an address, a room and the hub')
     .action(() => console.log(`${given.limitLines()}\n\n${LIMITS_HELP}`))
 }
 
@@ -174,8 +188,8 @@ async function run(words: Given): Promise<void> {
   const drain = drainOf(words.drain)
   const serving = await serve(optionsOf(words))
   console.log(`Holdfast serves ${serving.url}`)
-  if (serving.metricsUrl !== null) console.log(`Its figures are at ${serving.metricsUrl}`)
-  console.log('Open it in two windows. Ctrl-C ends it.')
+  if (serving.metricsUrl !== null) console.log(`Metrics at ${serving.metricsUrl}`)
+  console.log('Open it in two windows. Press Ctrl-C to stop.')
   const end = (): void => void serving.close().then(() => process.exit(0))
   process.once('SIGINT', end)
   process.once('SIGTERM', () => void drained(serving, drain).then(end))
@@ -186,7 +200,7 @@ async function run(words: Given): Promise<void> {
 async function drained(serving: Serving, seconds: number): Promise<void> {
   if (seconds === 0) return
   const { streams, sessions } = await serving.drain()
-  console.log(`Takes nobody new; ${streams} streams, ${sessions} rooms; ends in ${seconds} s.`)
+  console.log(`Draining ${streams} streams and ${sessions} rooms; exits in ${seconds} s.`)
   await new Promise<void>((resolve) => {
     setTimeout(resolve, seconds * 1_000)
     process.once('SIGTERM', resolve)
@@ -204,9 +218,9 @@ function readAnew(serving: Serving, { tlsCert, tlsKey }: Given): void {
   try {
     const certificate = given.certificateIn(tlsCert, tlsKey)
     if (certificate) serving.renew(certificate)
-    console.log(certificate ? 'The certificate was read anew.' : 'SIGHUP: there is no certificate.')
+    console.log(certificate ? 'Certificate reloaded.' : 'SIGHUP ignored: no certificate to reload.')
   } catch (error) {
-    console.error(`The certificate stays as it was: ${plainLines((error as Error).message)}`)
+    console.error(`Certificate not reloaded: ${plainLines((error as Error).message)}`)
   }
 }
 
@@ -219,7 +233,7 @@ async function serve(options: ServeOptions): Promise<Serving> {
   }
   try {
     const serving = await opened(options, conditions, closers)
-    if (conditions) console.log(`Relayed paths are worsened: ${format(conditions)}`)
+    if (conditions) console.log(`Relayed paths degraded: ${format(conditions)}`)
     return { ...serving, close }
   } catch (error) {
     await close()
@@ -288,7 +302,7 @@ function shelvesOf({ pages, policy }: ServeOptions): {
   if (pages === null && existsSync(games)) {
     return { all: [{ find: readOurs(games).find, policy: 'strict' }], starts: [] }
   }
-  const cure = 'build your pages, and name the folder that they are built to'
+  const cure = 'build your pages, and pass the folder of the build'
   const own = pages === null ? site.NO_PAGES : readPages(pages, cure)
   return { all: site.withLobby(own, policy, readOurs(built('lobby'))), starts: own.starts }
 }
@@ -299,12 +313,12 @@ function built(folder: 'pages' | 'lobby'): string {
 }
 
 function readOurs(folder: string): Pages {
-  return readPages(folder, 'this package is not whole; in its repository: npm run build')
+  return readPages(folder, 'this package is incomplete; in its repository, run npm run build')
 }
 
 function report(error: unknown, where: string): void {
   const what = error instanceof Error ? (error.stack ?? error.message) : String(error)
-  console.error(`The hub closed what it could not bear (${where}):`, plainLines(what))
+  console.error(`The hub closed a stream after an error (${where}):`, plainLines(what))
 }
 
 function folderFor(data: string): string {

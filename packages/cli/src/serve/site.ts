@@ -142,7 +142,7 @@ function isSame(one: string, other: string): boolean {
 
 function denied(response: ServerResponse): void {
   response.setHeader('WWW-Authenticate', 'Bearer')
-  const why = 'these figures are for this machine, and for who shows the token of --metrics-token'
+  const why = 'metrics are for this machine, or for a request with the token of --metrics-token'
   say(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
 }
 
