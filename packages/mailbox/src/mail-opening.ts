@@ -68,7 +68,7 @@ export interface MailboxOptions extends Common {
 }
 
 /** What a platform gives a mailbox to run on. */
-export interface MailPlatform extends MailRuntime {
+export interface MailboxPlace extends MailRuntime {
   /** Signs, and checks signatures. */
   curves: () => Later<Curves>
   /** Starts a watchdog. Absent on platforms without threads. */
@@ -80,7 +80,7 @@ export interface MailPlatform extends MailRuntime {
 }
 
 /** Opens a mailbox on a platform. @throws HoldfastError */
-export async function openIn(platform: MailPlatform, options: MailboxOptions): Promise<Mailbox> {
+export async function openIn(platform: MailboxPlace, options: MailboxOptions): Promise<Mailbox> {
   const { loop } = platform
   const { store: name, listen } = options
   checkStore(name)
@@ -123,7 +123,7 @@ function begin(store: MailStore, life: Uint8Array, changes: MailChange[]): Promi
   return committed(store, changes)
 }
 
-function watchdogOf(platform: MailPlatform, { watchdogMs }: MailboxOptions): Watchdog | undefined {
+function watchdogOf(platform: MailboxPlace, { watchdogMs }: MailboxOptions): Watchdog | undefined {
   if (watchdogMs === undefined) return undefined
   wholeNumber('watchdogMs', watchdogMs)
   if (platform.watch) return platform.watch(watchdogMs)

@@ -3,8 +3,8 @@
  * Waterken).
  *
  * The path of a letter: `post` gives it the next number of its pair and records it. Once it is
- * durable, `pump` sends it in a batch. The receiver (`receive`) accepts the letters that follow those
- * it has, stops at a gap, and drops duplicates. `next` gives the handler its turn; its effects, the
+ * durable, `pump` sends it in a batch. The other side (`receive`) accepts the letters that follow
+ * those it has, stops at a gap, and drops duplicates. `next` gives the handler its turn; its effects, the
  * letters it posts and the letter's number (`done`) become durable in one transaction, all or
  * nothing. The number returns as an ack, in the next batch or alone, and the ack removes the letter
  * from the outbox. Until then it is resent on each new connection; the durable number makes that
