@@ -19,7 +19,6 @@ const FIELDS_MAX = 20
 const LINE_CHARS_MAX = 400
 const VALUE_CHARS_MAX = 120
 
-/** Adds the command. */
 export function addDiverge(cli: CAC): void {
   cli
     .command('diverge <left> <right>', 'Find where two event logs (JSON lines) first differ')
@@ -136,7 +135,6 @@ interface FieldDifference {
   right: string | undefined
 }
 
-/** The result of comparing two logs. */
 export interface Comparison {
   /** The number of leading events that both logs share. */
   same: number
@@ -146,7 +144,6 @@ export interface Comparison {
   left: Line | null
   right: Line | null
   fields: FieldDifference[]
-  /** The lines after the difference. */
   afterLeft: Line[]
   afterRight: Line[]
 }
@@ -256,7 +253,6 @@ function join(path: string, key: string): string {
   return path === '' ? name : `${path}.${name}`
 }
 
-/** A log, read line by line. */
 export class EventLog {
   readonly name: string
   readonly #lines: AsyncIterator<Line> | Iterator<Line>
@@ -288,7 +284,6 @@ export class EventLog {
     return lines
   }
 
-  /** Closes the file. */
   async close(): Promise<void> {
     await this.#lines.return?.()
   }

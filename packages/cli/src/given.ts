@@ -11,7 +11,6 @@ import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
 /** The value of an option given once. */
 export type Word = string | number
 
-/** The help text of `--origin`, for all commands. */
 export const ORIGIN_HELP = 'comma-separated or repeated, * for all; list your proxy'
 
 /** The values of a repeatable, comma-separated option. */
@@ -88,7 +87,6 @@ export function read(option: string, file: string): string {
   }
 }
 
-/** The help text of `--trust-proxy`. */
 export const TRUST_HELP = 'Number of proxies in front, or their addresses and ranges'
 
 /** Parses `--trust-proxy`. @throws HoldfastError `bad-value` */

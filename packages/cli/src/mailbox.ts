@@ -17,7 +17,6 @@ import { committed, openKeys } from '../../mailbox/src/runtime/own-keys.ts'
 import { toValue } from '../../mailbox/src/runtime/values.ts'
 import { certificateIn, listOf, ORIGIN_HELP, type Word } from './given.ts'
 
-/** Time between progress lines. */
 const PROGRESS_MS = 1_000
 /** A handler that blocks the loop longer is reported. */
 const WATCHDOG_MS = 5_000
@@ -42,10 +41,8 @@ interface Given {
   discard?: string
 }
 
-/** An example peer for the help text. */
 const AT_BOB = 'bob=ws://127.0.0.1:8800/mail'
 
-/** Adds the command. */
 export function addMailbox(cli: CAC): void {
   cli
     .command('mailbox <verb> [...words]', ABOUT)

@@ -24,7 +24,6 @@ interface Given {
   json?: boolean
 }
 
-/** Adds the command. */
 export function addRooms(cli: CAC): void {
   cli
     .command(
@@ -111,7 +110,6 @@ async function drop(given: Given): Promise<void> {
   console.log(dropped ? `${placeOf(given)} is no longer stored.` : 'This room was not stored.')
 }
 
-/** Exports a stored room into a new file. */
 async function exportRoom(given: Given): Promise<void> {
   const file = fileOf(given)
   const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
@@ -122,7 +120,6 @@ async function exportRoom(given: Given): Promise<void> {
   console.log(`${placeOf(given)} is in ${file}, ${bytes.length} bytes.`)
 }
 
-/** Imports a stored room from a file. */
 async function importRoom(given: Given): Promise<void> {
   const file = fileOf(given)
   const bytes = onDisk(file, () => readFileSync(file))
@@ -152,7 +149,6 @@ function placeOf({ game, room }: Given): string {
   return plain(`${String(game)}/${String(room)}`)
 }
 
-/** Sends a request about one room. */
 async function answer<Answer>(given: Given, method: string, more: object): Promise<Answer> {
   const { game, room } = given
   for (const [name, word] of Object.entries({ game, room })) {

@@ -22,7 +22,6 @@ interface Given {
   roomKey?: Word
 }
 
-/** Adds the command. */
 export function addTicket(cli: CAC): void {
   cli
     .command('ticket <verb>', 'key: make a key that signs tickets; mint: sign a ticket with it')

@@ -46,7 +46,6 @@ export interface HubEvents {
   ended: RoomEvent
 }
 
-/** The names of HubEvents. */
 export const HUB_EVENTS = ['founded', 'joined', 'left', 'moved', 'ended'] as const
 
 /** The current state of a room. */
@@ -87,7 +86,6 @@ export interface KeptRoom {
   readonly until: number | null
 }
 
-/** All stored rooms. */
 export function keptRooms({ hub }: HubServer): KeptRoom[] {
   const rooms = Array.from(hub.archive.rooms.values(), (room) => archive.latestOf(room))
   return rooms
@@ -98,13 +96,11 @@ export function keptRooms({ hub }: HubServer): KeptRoom[] {
     })
 }
 
-/** Drops a stored room. @returns whether it was stored @throws HoldfastError `bad-value` */
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
   const kept = archive.find(server.hub.archive, placeOf(game, room))
   return kept !== null && drop(server.turn, kept.session.entry.session)
 }
 
-/** Exports a stored room; null if it is not stored. @throws HoldfastError `bad-value` */
 export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
   const saved = exportRoom(server.turn, placeOf(game, room))
   return saved && writeSaved(saved)
@@ -151,12 +147,10 @@ function notTaken(
   return new HoldfastError('exists', `${place} (session ${session}) is here already: ${why}`)
 }
 
-/** The public event of a change. */
 export function eventOf({ game, room, session, player, key }: RoomChange): RoomEvent {
   return { game, room, session, player, key: toHex(key) }
 }
 
-/** A room; null if it is empty. @throws HoldfastError `bad-value` */
 export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
   const place = placeOf(game, room)
   const [row] = register.inRoom(hub.registers, place).filter(({ pending }) => !pending?.isNew)
@@ -176,7 +170,6 @@ export function roomIn({ hub }: HubServer, game: string, room: string): RoomView
   }
 }
 
-/** Closes a room. @returns whether a session ended @throws HoldfastError `bad-value` */
 export function closeRoom(
   server: HubServer,
   game: string,

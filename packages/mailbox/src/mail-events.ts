@@ -23,12 +23,10 @@ export interface MailReports {
   report?: (error: unknown, where: string) => void
 }
 
-/** See the head of this file. */
 export class MailEvents {
   readonly events: Listeners<MailboxEvents>
   readonly #id: string
   readonly #place: MailReports
-  /** Peers reported as never seen. */
   readonly #unseen = new Set<string>()
 
   constructor(id: string, place: MailReports) {

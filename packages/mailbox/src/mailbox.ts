@@ -50,7 +50,6 @@ export interface MailRuntime extends MailReports {
   date?: () => number
 }
 
-/** What one mailbox runs on. */
 export interface MailPlace extends MailRuntime {
   store: MailStore
   /** The durable id of this life of the store; replicas have none. */
@@ -60,7 +59,6 @@ export interface MailPlace extends MailRuntime {
   watchdog?: Watchdog | undefined
 }
 
-/** The implementation of Mailbox. */
 export class RunningMailbox implements Mailbox {
   readonly id: string
   readonly repaired: string | null
@@ -293,7 +291,6 @@ export class RunningMailbox implements Mailbox {
     return this.#listening?.url ?? null
   }
 
-  /** Adds a callback for when the mailbox closes. */
   onClose(run: () => void): void {
     this.#onClose.push(run)
   }

@@ -22,7 +22,6 @@ const SCHEME = 'sim:'
 /** Overwrites a datagram when its receiver has returned, to expose one that retained it. */
 const SCRIBBLE = 0xdd
 
-/** Sockets of a new simulation. */
 export function create(ground: Ground, network: Paths, machines: ReadonlyMap<string, Machine>) {
   return {
     ground,
@@ -34,7 +33,6 @@ export function create(ground: Ground, network: Paths, machines: ReadonlyMap<str
   }
 }
 
-/** All sockets of one simulation. */
 export type Sockets = ReturnType<typeof create>
 
 /** Opens a socket for the current process. */

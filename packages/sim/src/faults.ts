@@ -34,7 +34,6 @@ export type Fault =
   /** The hub's process dies and restarts after `ms`. */
   | { kind: 'outage'; node: string; ms: Millis }
 
-/** The names of all faults. */
 export type FaultKind = Fault['kind']
 
 /** All faults, in the order of the type. */

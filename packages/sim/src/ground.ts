@@ -8,7 +8,6 @@ import { FAULT_KINDS, type FaultKind } from './faults.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import * as timeline from './timeline.ts'
 
-/** A line of the transcript. */
 export interface Note {
   at: Millis
   who: string
@@ -24,9 +23,7 @@ function noCounts() {
     sent: 0,
     /** Copies of datagrams that reached a receiver. */
     received: 0,
-    /** Datagrams lost at random. */
     lost: 0,
-    /** Datagrams duplicated at random. */
     duplicated: 0,
     /** Datagrams stopped by a partition, by deafness or at a dead machine. */
     blocked: 0,
@@ -36,7 +33,6 @@ function noCounts() {
     oversize: 0,
     /** Datagrams dropped because a stalled node already held DATAGRAMS_HELD_MAX. */
     overflowed: 0,
-    /** Messages that a stream delivered. */
     messages: 0,
     /** Streams that ended other than by `close`. */
     broken: 0,
@@ -47,7 +43,6 @@ function noCounts() {
   }
 }
 
-/** Counts of a simulation. */
 export type Counters = ReturnType<typeof noCounts>
 
 /** The state of a new simulation. @param notesMax  lines of the transcript to keep */
@@ -65,12 +60,10 @@ export function create(
     notes: [] as Note[],
     notesMax,
     notesDropped: 0,
-    /** Describes the content of bytes, for the transcript. */
     describe,
   }
 }
 
-/** The shared state of one simulation. */
 export type Ground = ReturnType<typeof create>
 
 /** Adds sent bytes to the fingerprint, a 32-bit FNV-1a. */

@@ -41,7 +41,6 @@ export function create(ground: Ground, name: string, address: string) {
     held: 0,
     /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
     clock: { shown: 0, since: 0, factor: 1 },
-    /** Armed alarms. */
     alarms: new Set<Clockwork>(),
     chance: prng.fork(prng.create(ground.seed), name),
     records: new Map<string, Uint8Array>(),
@@ -51,7 +50,6 @@ export function create(ground: Ground, name: string, address: string) {
 /** One machine with at most one process. */
 export type Machine = ReturnType<typeof create>
 
-/** Starts a process. */
 export function start(ground: Ground, machine: Machine): void {
   machine.running = true
   machine.powered = true
@@ -69,7 +67,6 @@ export function stop(machine: Machine, silent: boolean): void {
   machine.alarms.clear()
 }
 
-/** Stalls the loop. */
 export function stall(ground: Ground, machine: Machine, ms: Millis): void {
   const { now } = ground.timeline
   if (machine.stalledUntil <= now) machine.held = 0
@@ -90,7 +87,6 @@ export function putOff(ground: Ground, machine: Machine, entry: Entry): boolean 
   return true
 }
 
-/** Changes the speed of the clock. */
 export function setClock(ground: Ground, machine: Machine, factor: number): void {
   machine.clock = { shown: showing(ground, machine), since: ground.timeline.now, factor }
   for (const work of machine.alarms) set(work, work.due)
@@ -154,7 +150,6 @@ function showing(ground: Ground, { clock }: Machine): Millis {
   return clock.shown + (ground.timeline.now - clock.since) * clock.factor
 }
 
-/** The state of one alarm. */
 export interface Clockwork {
   readonly ground: Ground
   readonly machine: Machine

@@ -10,7 +10,6 @@ import type { Conditions, Path } from '../../holdfast/src/faults/conditions.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
 import type { Ground } from './ground.ts'
 
-/** All paths of one simulation. */
 export interface Paths {
   readonly rules: Rule[]
   readonly overlays: Conditions[]

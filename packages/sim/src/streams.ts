@@ -24,7 +24,6 @@ const RETRY_MS: Millis = 200
 /** Bytes that both operating systems buffer before `backlog` shows any. */
 const SYSTEM_BUFFER: number = 64 * 1024
 
-/** All streams of one simulation. */
 export interface Streams {
   readonly ground: Ground
   readonly paths: Paths
@@ -47,7 +46,6 @@ interface End {
   other: End | null
   state: 'opening' | 'open' | 'closed'
   readonly line: Item[]
-  /** Bytes in the queue. */
   bytes: number
   /** Arrival time of the last item. */
   lastAt: Millis
@@ -65,7 +63,6 @@ interface Item {
 
 const EMPTY = new Uint8Array(0)
 
-/** Streams of a new simulation. */
 export function create(ground: Ground, network: Paths): Streams {
   return { ground, paths: network, offers: new Map(), ends: new Set() }
 }

@@ -30,14 +30,12 @@ export interface Owner {
 /** The life of an entry that runs in every life. */
 export const ANY_LIFE = -1
 
-/** All future events. */
 export interface Timeline {
   now: Millis
   readonly heap: Entry[]
   lastOrder: number
 }
 
-/** An empty timeline at time 0. */
 export function create(): Timeline {
   return { now: 0, heap: [], lastOrder: 0 }
 }

@@ -14,7 +14,6 @@ export function say(response: ServerResponse, status: number, type: string, text
   response.writeHead(status).end(text)
 }
 
-/** Sends a complete JSON response. */
 export function sayJson(response: ServerResponse, status: number, value: unknown): void {
   say(response, status, 'application/json', JSON.stringify(value))
 }
@@ -40,7 +39,6 @@ type Coding = 'br' | 'gzip'
 /** Compressed pages, cached while their pages exist; each is compressed at its first request. */
 const packed = new WeakMap<Page, Partial<Record<Coding, Promise<Buffer>>>>()
 
-/** Responds with a page or redirect. */
 export async function give(
   request: IncomingMessage,
   response: ServerResponse,

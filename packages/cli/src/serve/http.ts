@@ -33,7 +33,6 @@ const CLOSE_MS = 2_000
 /** The Retry-After of rate-limited requests, in seconds. */
 const RETRY_AFTER_S = 1
 
-/** Where to listen. */
 export interface Place {
   /** An IP address or a name of this machine. */
   host: string
@@ -68,7 +67,6 @@ export type Answer = (
 
 type HttpCounters = Record<Refusal['reason'], number>
 
-/** A listening server. */
 export interface HttpServer {
   /** Refused requests, by reason. */
   readonly counters: Readonly<HttpCounters>

@@ -11,7 +11,6 @@ import { type IntervalHistogram, monitorEventLoopDelay } from 'node:perf_hooks'
 import { getHeapSpaceStatistics } from 'node:v8'
 import { gaugeText, metricText, type Sample } from '../../../holdfast/src/api/prometheus.ts'
 
-/** The collected metrics. */
 export interface Metrics {
   /** The content type of `text`. */
   readonly type: string

@@ -10,9 +10,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { extname, join, relative, sep } from 'node:path'
 import { HoldfastError } from '../../../holdfast/src/machine.ts'
 
-/** Most files in the folder. */
 const FILES_MAX = 2000
-/** Most bytes in the folder. */
 const BYTES_MAX = 256 * 1024 * 1024
 
 /** Types by file extension; all others are octet streams. */
@@ -51,7 +49,6 @@ const TYPES: Readonly<Record<string, string>> = {
   '.pdf': 'application/pdf',
 }
 
-/** One file to send. */
 export interface Page {
   body: Buffer
   type: string
@@ -61,7 +58,6 @@ export interface Page {
   cache: string
 }
 
-/** The file is at another URL. */
 export interface Redirect {
   /** Relative to the requested URL, without query. */
   to: string

@@ -56,7 +56,6 @@ export function reachOf(
 }
 
 const PORT_DEFAULT = 8700
-/** The default file of the register. */
 const DATA_DEFAULT = '.holdfast/hub.db'
 // systemd stops waiting after this long by default.
 const DRAIN_MAX = 90
@@ -66,7 +65,6 @@ const LIMITS_HELP =
 
 const REFUSED = 'Requests refused, by reason'
 
-/** A running hub. */
 interface Serving {
   readonly url: string
   /** The URL of the metrics, if on a port of their own. */
@@ -78,7 +76,6 @@ interface Serving {
   close(): Promise<void>
 }
 
-/** Adds the command. */
 export function addServe(cli: CAC): void {
   cli
     .command('serve', 'Run a hub: register, signalling, relay and lobby')

@@ -146,7 +146,6 @@ function denied(response: ServerResponse): void {
   say(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
 }
 
-/** No pages. */
 export const NO_PAGES: Pages = { find: () => null, starts: [] }
 
 /** The user's pages, plus the lobby that comes with the program. */

@@ -6,7 +6,6 @@ const CURVE = 'Ed25519'
 // Loaded only if tickets are used.
 const load = () => import('jose')
 
-/** Signed claims. */
 export type Payload = Record<string, unknown>
 /** Verified claims and the index of the key that signed them; or why they are invalid. */
 export type Verified = { payload: Payload; by: number } | { fault: 'foreign' | 'late' | 'strange' }

@@ -59,7 +59,6 @@ export interface Waiter {
   readonly acks: AckPolicy
 }
 
-/** Changes of a room for one write. */
 interface Batch {
   /** Null removes the room. */
   stored: StoredRoom | null
@@ -67,7 +66,6 @@ interface Batch {
   waiters: Waiter[]
 }
 
-/** One room in the archive. */
 export interface ArchivedRoom {
   /** Its game and name. */
   place: string
@@ -82,7 +80,6 @@ export interface ArchivedRoom {
   complete: boolean
 }
 
-/** All stored rooms, by session. */
 export interface Archive {
   rooms: Map<string, ArchivedRoom>
   /** Session id by `placeOf`. */
@@ -91,7 +88,6 @@ export interface Archive {
   wallOffset: Millis
 }
 
-/** The record of a stored room. */
 export const archived = record({
   form: word(['kept', 'imported']),
   by: varint,
@@ -107,7 +103,6 @@ export const archived = record({
   session: blob(RECORD_MAX),
 })
 
-/** An archive without rooms. */
 export function create(): Archive {
   return { rooms: new Map(), places: new Map(), wallOffset: 0 }
 }
@@ -163,7 +158,6 @@ export function isReserved({ rooms }: Archive, room: string): boolean {
   return session !== undefined && rooms.has(session)
 }
 
-/** The key of a room's record. */
 export function recordOf(session: string): string {
   return `${ROOMS_PREFIX}${session}`
 }
@@ -208,7 +202,6 @@ export function removals(sheets: number): Map<number, null> {
   return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
 }
 
-/** The key of a sheet. */
 export function keyOf(session: string, sheet: number): string {
   return `${SHEETS_PREFIX}${session} ${sheet}`
 }

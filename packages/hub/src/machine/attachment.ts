@@ -38,7 +38,6 @@ export function takeSeat({ hub, from }: Call, session: string): budgets.Exceeded
   return null
 }
 
-/** Gives up the seat of a stream. */
 export function leaveSeat(from: Connection): void {
   const { seat, account } = from
   if (seat === '') return

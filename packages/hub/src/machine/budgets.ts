@@ -27,7 +27,6 @@ const LEVEL_MS: Millis = 100
 /** The name of the account shared by addresses beyond ACCOUNTS_MAX. */
 const OVERFLOW = 'crowd'
 
-/** Token buckets, by resource. */
 export type Buckets = Partial<Record<string, Bucket>>
 
 /** What an address recently spent of a shared resource; it decays. */
@@ -36,7 +35,6 @@ interface Recent {
   at: Millis
 }
 
-/** The account of one address. */
 export interface Account {
   /** The address: see `placeOf`. */
   readonly place: string
@@ -45,7 +43,6 @@ export interface Account {
   recent: Partial<Record<string, Recent>>
   /** Its open TCP connections, where they are counted. */
   sockets: number
-  /** Its open streams. */
   streams: Set<number>
   /** How many of these speak for a member. */
   speaking: number
@@ -53,7 +50,6 @@ export interface Account {
   rooms: number
   /** The number of its streams in each room, by session. */
   seats: Map<string, number>
-  /** When it was last active. */
   at: Millis
 }
 
@@ -83,13 +79,11 @@ export interface Spender {
   session?: string | undefined
 }
 
-/** A limit that was exceeded. */
 export interface Exceeded {
   who: Who
   what: What | 'idle'
 }
 
-/** Budgets with nothing spent. */
 export function create(limits: Limits): Budgets {
   const rows = rowsOf(limits)
   const refused = Object.fromEntries(rows.map(({ who, what }) => [`${who}.${what}`, 0]))

@@ -167,7 +167,6 @@ export function takeDue(registers: Registers, now: Millis): Challenge[] {
   return due
 }
 
-/** When the next challenge is due. */
 export function deadline({ challenges }: Registers): Millis {
   let due = Infinity
   for (const { until } of challenges.values()) due = Math.min(due, until)

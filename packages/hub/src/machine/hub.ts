@@ -284,7 +284,6 @@ export function wake(turn: Turn): void {
   register.wake(hub.registers, now, registerOut(turn))
 }
 
-/** When `wake` is due. */
 export function deadline(hub: Hub): Millis {
   const [oldest] = hub.mute.values()
   const { hello } = hub.budgets.limits.stream

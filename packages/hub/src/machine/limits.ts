@@ -13,7 +13,6 @@ import { SESSIONS_MAX } from './register.ts'
 const KILO = 1024
 const MEGA = 1024 * KILO
 
-/** One limit. */
 interface Row {
   readonly limit: Rate | number
   /** What it counts, for the reason: `at most 256 streams at once`. */
@@ -239,7 +238,6 @@ export type Limits = {
 /** A limit with its names. */
 export type LimitRow = Row & { who: Who; what: string }
 
-/** The default limits. */
 export function defaults(): Limits {
   const each = Object.entries(TABLE).map(([who, rows]) => {
     const own = Object.entries<Row>(rows).map(([what, { limit }]) => [what, structuredClone(limit)])

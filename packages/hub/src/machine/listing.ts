@@ -104,7 +104,6 @@ function notify(row: Row, kind: RoomChange['kind'], { player, key }: Listed, out
   out.roomChanged({ kind, session, game, room, player, key })
 }
 
-/** Notifies that a session began or ended. */
 export function notifySession(row: Row, kind: 'founded' | 'ended', out: RoomSink): void {
   const primary = row.members.find(({ inc }) => inc === row.entry.register.primary)
   const any = primary ?? row.members[0]

@@ -163,7 +163,6 @@ export function confirmWrite({ hub, out }: Turn, session: string): void {
   if (more) out.record(session)
 }
 
-/** The write failed. */
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   markStoreFailed(hub, session)
   answerWaiters(session, archive.failWrite(hub.archive, session), why, out)

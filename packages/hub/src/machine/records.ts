@@ -32,7 +32,6 @@ import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 /** Most open invitations of a session. */
 export const INVITATIONS_MAX = 64
 
-/** The record of one session. */
 export interface SessionRecord {
   entry: Entry
   members: Listed[]
@@ -69,7 +68,6 @@ export const storedWithTerms = record({ form, entry, ...keptBefore })
 /** The form before terms were added. */
 export const storedBefore = record({ entry: record(place), ...keptBefore })
 
-/** Encodes a session record. */
 export function writeRecord(kept: SessionRecord): Uint8Array {
   return encode(stored, { form: 'links', ...kept })
 }

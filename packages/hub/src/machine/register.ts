@@ -79,11 +79,9 @@ interface Pending {
   isNew: boolean
   /** The row that a new one replaces; null if there was none. */
   before: Row | null
-  /** Whether its write is in flight. */
   isWriting: boolean
 }
 
-/** The goodbye of a member. */
 interface Goodbye {
   /** The epoch in which it was primary until then; 0 if it was not. */
   readonly epoch: number
@@ -91,7 +89,6 @@ interface Goodbye {
   readonly index: number
 }
 
-/** A room of a game. */
 export type Place = Pick<Entry, 'game' | 'room'>
 
 /** One session: its record on disk, and how its primary has responded. */
@@ -120,7 +117,6 @@ export interface Row extends SessionRecord {
   strict: PeerId
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
-  /** The change that is not persisted yet. */
   pending: Pending | null
   /** Entrants and invitations not yet persisted; how many of them the current write contains. */
   unsaved: (Entrant | Invitation)[]
@@ -129,7 +125,6 @@ export interface Row extends SessionRecord {
   certificate: { epoch: number; leader: Leader } | null
 }
 
-/** The registers of all sessions. */
 export interface Registers {
   rows: Map<string, Row>
   /** By session: the open challenge (challenge.ts). */
@@ -164,7 +159,6 @@ export type Demand = Omit<Change, 'kind' | 'request'>
 
 type Change = ToHub & { kind: 'change' }
 
-/** A request to find or found a session. */
 export type Add = ToHub & { kind: 'add' }
 /** The founder of a session: hash of its proof, link key, player key. */
 export type Founder = Pick<Add, 'hash' | 'link' | 'key'>
@@ -356,7 +350,6 @@ function isOver(row: Row, now: Millis): boolean {
   return goodbyes.has(primary) || (strict === primary && !storeFailed && now - goneAt > GONE_MS)
 }
 
-/** GET_THIS_SERVER. */
 export function find(registers: Registers, session: string): Row | null {
   return registers.rows.get(session) ?? null
 }
@@ -406,7 +399,6 @@ export function receiveYes(
   return true
 }
 
-/** Smooths the primary's round trip with a new sample. */
 export function noteRoundTrip(row: Row, ms: Millis): void {
   row.rttMs = row.rttMs === null ? ms : row.rttMs + (ms - row.rttMs) * RTT_WEIGHT
 }
@@ -438,7 +430,6 @@ export function nextNonce(registers: Registers): number {
   return registers.nonce
 }
 
-/** When `wake` is due. */
 export function deadline(registers: Registers): Millis {
   return registers.rows.size === 0 ? Infinity : registers.asking.dueAt
 }
@@ -475,7 +466,6 @@ function updateStanding(row: Row): void {
   else entry.standing = entry.players >= entry.playersMax ? 'full' : 'open'
 }
 
-/** Registers without sessions. */
 export function create(now: Millis): Registers {
   const asked = { challenges: new Map(), vetoes: new Map() }
   const asking = rounds.create<string>(now + ASK_MS)

@@ -16,7 +16,6 @@ export const RELAY_BACKLOG_MAX: number = 64 * 1024
 /** Bytes that each source may always have in the queue: two datagrams. */
 export const SHARE_MIN = 2_560
 
-/** The datagrams that may wait in one stream. */
 export interface RelayQueue {
   /** Sent datagrams, oldest first; from `head` on they may still wait. */
   sent: { source: string; bytes: number }[]
@@ -27,7 +26,6 @@ export interface RelayQueue {
   held: Map<string, number>
 }
 
-/** An empty queue. */
 export function create(): RelayQueue {
   return { sent: [], head: 0, total: 0, held: new Map() }
 }

@@ -54,7 +54,6 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   return { ...place, recovers, hosts, entrants, next, time, index, sheets }
 }
 
-/** Why an import is refused. */
 export type ImportRefusal = 'is there' | 'full' | 'too large'
 
 /**

@@ -35,14 +35,12 @@ export function expiryOf(hub: Hub, now: Millis, session: string): SessionExpiry 
   return made
 }
 
-/** Starts the expiry of a new session. */
 export function track(hub: Hub, now: Millis, session: string, account: Account): void {
   account.rooms++
   const never = { attended: false, since: null, awayAt: now, total: 0, until: now + NEVER_MS }
   hub.expiries.set(session, { serial: ++hub.serials, founder: account.place, ...never })
 }
 
-/** Notes that a member attached by a stream of that address. */
 export function noteAttached(hub: Hub, now: Millis, session: string, account: Account): void {
   const own = expiryOf(hub, now, session)
   own.attended = true
@@ -53,7 +51,6 @@ export function noteAttached(hub: Hub, now: Millis, session: string, account: Ac
   account.rooms++
 }
 
-/** Notes that a member detached. */
 export function noteDetached(hub: Hub, now: Millis, session: string): void {
   const own = hub.expiries.get(session)
   if (!own || own.since === null || hub.attached.has(session)) return
@@ -78,7 +75,6 @@ export function endUnattended(turn: Turn, founded: Iterable<string>): void {
   }
 }
 
-/** Forgets a session that ended. */
 export function untrack({ expiries, budgets: own }: Hub, session: string): void {
   const account = own.accounts.get(expiries.get(session)?.founder ?? '')
   if (account) account.rooms--
@@ -92,7 +88,6 @@ export function endIfExpired({ hub, now, out }: Turn, session: string): void {
   if (register.endSession(hub.registers, session, out)) hub.counters.abandoned++
 }
 
-/** Ends expired sessions. */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.absentAt) return

@@ -108,7 +108,6 @@ export function list(call: Call, message: ToHub & { kind: 'list' }): void {
   send(connection, { kind: 'last', request, next: page.next }, out)
 }
 
-/** GET_THIS_SERVER. */
 export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const { hub, connection, out } = call
   const { request, session } = message

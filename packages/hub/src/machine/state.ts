@@ -40,11 +40,9 @@ export interface Applicant {
   readonly ticket: string
   /** The stream's address as limits count it: an IPv4 address, or 64 bits of IPv6. */
   readonly address: string
-  /** Whether they would found the room. */
   readonly founding: boolean
 }
 
-/** One stream. */
 export interface Connection {
   /** Whether it sent HELLO in a supported version. */
   greeted: boolean
@@ -61,7 +59,6 @@ export interface Connection {
   pendingConsult: { who: string; message: Add; claims: Claims | string | null } | null
   /** The applicant that the application approved; '' for none. */
   approved: string
-  /** Number of sessions that it created. */
   created: number
   /** Their ids; those that no member attended end with this stream. */
   founded: Set<string>
@@ -78,7 +75,6 @@ export interface Connection {
   reportedAt: Map<string, Millis>
 }
 
-/** The whole state of the hub. */
 export interface Hub {
   /** The only games that are allowed; null for any. */
   games: ReadonlySet<string> | null
@@ -111,7 +107,6 @@ export interface Hub {
   /** Sessions created since the start. */
   created: number
   budgets: Budgets
-  /** The expiry of each session. */
   expiries: Map<string, SessionExpiry>
   /** Sessions known since the start. */
   serials: number
@@ -150,7 +145,6 @@ export interface Listing {
   pages: Map<string, Page>
 }
 
-/** One room in a list. */
 export interface Item {
   entry: Entry
   /** Number of players, or -1 if the room is unreachable. */
@@ -159,7 +153,6 @@ export interface Item {
   serial: number
 }
 
-/** A part of a list. */
 export interface Page {
   items: readonly Item[]
   /** The cursor of the next page; '' if this is the last. */
@@ -173,7 +166,6 @@ export interface Turn {
   readonly out: HubOut
 }
 
-/** A hub at a moment. */
 export type At = Omit<Turn, 'out'>
 
 /** One event of a stream, by its number. */
@@ -190,7 +182,6 @@ export interface Removed {
   until: Millis
 }
 
-/** The key of a removed member. */
 export function removedKey(session: string, inc: PeerId): string {
   return `${inc} ${session}`
 }
@@ -214,7 +205,6 @@ export interface Waiting {
   message: ToHub
 }
 
-/** The counters of the hub, for its metrics. */
 const COUNTERS = {
   relayed: 0,
   relayedBytes: 0,
@@ -252,7 +242,6 @@ export type RoomChange = {
   key: Uint8Array
 }
 
-/** The sink of the hub. */
 export interface HubOut {
   send(connection: number, bytes: Uint8Array): void
   /** Relays a datagram, unreliably: one that cannot leave at once is dropped. */
@@ -263,7 +252,6 @@ export interface HubOut {
   consult(connection: number, applicant: Applicant): void
   /** Reads a ticket: `receiveTicket` follows, once. */
   check(connection: number, ticket: string): void
-  /** Signs with the hub's key. */
   sign(message: Uint8Array): Uint8Array
   /**
    * Requests an atomic write of this session's changes: `recordOf` and `changesOf`, then
@@ -273,7 +261,6 @@ export interface HubOut {
   /** The stored value of a key; null if there is none, or it cannot be read. */
   read(key: string): Uint8Array | null
   close(connection: number, closing: Closing): void
-  /** Reports a change of a room. */
   roomChanged(event: RoomChange): void
 }
 
@@ -361,7 +348,6 @@ export function refuse(connection: number, request: number, why: string, out: Hu
   send(connection, { kind: 'refused', request, why: clipped(why, REASON_MAX) }, out)
 }
 
-/** Sends a message on one stream. */
 export function send(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
 }

@@ -18,7 +18,6 @@ import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 /** Longest wait of a beacon for the end of its page's stream. */
 export const BEHIND_MS: Millis = 1_000
 
-/** The last messages of a page. */
 export interface Beacon {
   /** The `attach` that names the sender. */
   from: ToHub & { kind: 'attach' }

@@ -58,7 +58,6 @@ export type Consult = (applicant: Applicant) => Promise<string | null>
 /** Reports an unexpected error. */
 export type Report = (error: unknown, where: string) => void
 
-/** A running hub. */
 export class HubServer {
   readonly hub: Hub
   readonly #loop: Loop
@@ -72,7 +71,6 @@ export class HubServer {
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
-  /** Sessions whose records must be written. */
   readonly #owed = new Set<string>()
   /** The sessions of the current write that have yet to learn its result; null without one. */
   #writing: string[] | null = null
@@ -80,7 +78,6 @@ export class HubServer {
   #trouble: HoldfastError | null = null
   /** When the next write or retry is due. */
   #diskAt: Millis = Infinity
-  /** Whether new streams are refused. */
   isDraining = false
   /** Callbacks for when the records of a session are written. */
   readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
@@ -166,7 +163,6 @@ export class HubServer {
     return true
   }
 
-  /** The health of the hub. */
   health(): HubHealth {
     const { registers, connections } = this.hub
     return {
@@ -198,7 +194,6 @@ export class HubServer {
     }
   }
 
-  /** The current turn. */
   get turn(): hub.Turn {
     return { hub: this.hub, now: this.#loop.now(), out: this.#out }
   }
@@ -413,7 +408,6 @@ export interface TicketReader extends Ticketing {
   read(ticket: string): Promise<Claims>
 }
 
-/** The options of a hub beside loop and store. */
 export interface HubServerOptions {
   curves: SigningCurves
   /** Milliseconds since 1970, for the retention of rooms over restarts. */

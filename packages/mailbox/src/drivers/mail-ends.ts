@@ -11,7 +11,6 @@ type End = Pick<Run, 'first' | 'last' | 'bytes' | 'digest' | 'life' | 'before'> 
   packed: Uint8Array | null
 }
 
-/** A run with its packed letters. */
 export type Written = Run & { packed: Uint8Array }
 
 /** Most bytes of cached letters, over all peers. */
@@ -22,14 +21,12 @@ const ENDS_MAX = 4_096
 /** Most peers with cached runs. */
 const PEERS_MAX = 1_000
 
-/** See the head of this file. */
 export class Ends {
   readonly #ends = new Map<string, End[]>()
   /** Runs whose letters are cached, oldest first. */
   readonly #kept: End[] = []
   #bytes = 0
 
-  /** Adds written runs, in order. */
   add(peer: string, runs: readonly Written[]): void {
     const ends = this.#ends.get(peer) ?? []
     if (ends.length + runs.length > ENDS_MAX || this.#ends.size > PEERS_MAX) this.#ends.clear()

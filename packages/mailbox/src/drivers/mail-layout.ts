@@ -46,7 +46,6 @@ export const MAIL_FILE: FileKind = {
   upgrade,
 }
 
-/** A peer in the table of heads. */
 export type HeadRow = [
   peer: string,
   posted: number,
@@ -60,7 +59,6 @@ export type HeadRow = [
   crc: number,
   keys: Uint8Array,
 ]
-/** A run in the table of letters. */
 export type RunRow = [
   first: number,
   last: number,
@@ -70,7 +68,6 @@ export type RunRow = [
   run: Uint8Array,
 ]
 
-/** The row of a peer. */
 export function rowOf(head: MailHead): HeadRow {
   const { peer, posted, acked, bytes, heard, tries } = head
   const digests = new Uint8Array(3 * DIGEST_BYTES)
@@ -108,7 +105,6 @@ export function spanOf(peer: string, [first, last, life, before, crc, run]: RunR
   return letters && { ...span, letters }
 }
 
-/** The checksum of a row of letters. */
 export function checksumOf(
   peer: string,
   { first, last, life, before }: Pick<Run, 'first' | 'last' | 'life' | 'before'>,
@@ -117,12 +113,10 @@ export function checksumOf(
   return checksum(rowBytes(peer, first, last), life, before, packed)
 }
 
-/** The checksum of a value. */
 export function sumOfValue(key: string, value: Uint8Array): number {
   return checksum(rowBytes(key), value)
 }
 
-/** The checksum of a dead letter. */
 export function sumOfDead(peer: string, n: number, body: Uint8Array, why: string): number {
   return checksum(rowBytes(peer, n, why), body)
 }

@@ -27,12 +27,10 @@ export interface MailContent {
   values: Map<string, Uint8Array>
 }
 
-/** Empty content. */
 export function emptyContent(): MailContent {
   return { heads: new Map(), letters: new Map(), dead: [], values: new Map() }
 }
 
-/** Applies one change. */
 export function applyTo(content: MailContent, change: MailChange): void {
   if (change.kind === 'set') {
     if (change.value === null) content.values.delete(change.key)
@@ -109,7 +107,6 @@ export function createMailMemory(): MailStore {
   return new MailMemory(emptyContent(), 'memory')
 }
 
-/** A mailbox whose content is in memory. */
 export class MailMemory implements MailStore {
   readonly name: string
   readonly sql = null
@@ -202,12 +199,10 @@ export class MailMemory implements MailStore {
   }
 }
 
-/** Orders heads by peer id. */
 export function byPeer(one: MailHead, other: MailHead): number {
   return one.peer < other.peer ? -1 : 1
 }
 
-/** The error of a closed mailbox. */
 export function closed(name: string): HoldfastError {
   return new HoldfastError('store', `the mailbox in ${name} is closed`)
 }

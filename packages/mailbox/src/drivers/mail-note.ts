@@ -9,7 +9,6 @@ import { closeSync, existsSync, openSync, readFileSync, rmSync, writeSync } from
 /** Fixed length of a note, in bytes, so a short note fully overwrites a longer one. */
 const NOTE_BYTES = 128
 
-/** See the head of this file. */
 export class Note {
   /** The note of a crashed process; null if there was none. */
   readonly found: string | null

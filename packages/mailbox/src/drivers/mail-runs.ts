@@ -6,7 +6,6 @@ import { isSame } from '../../../holdfast/src/wire/history.ts'
 /** Most bytes of a run, with overhead; a larger letter is a run of its own. */
 export const RUN_BYTES_MAX: number = 64 * 1024
 
-/** Consecutive letters. */
 export interface Run {
   /** The life that posted them, and the digest before the first letter. */
   life: Uint8Array

@@ -147,7 +147,6 @@ class MailSqlite implements MailStore {
   readonly #file: OpenFile
   readonly #note: Note
   readonly #statements: Statements
-  /** The durable head of each peer. */
   readonly #heads = new Map<string, MailHead>()
   readonly #inode: number
   #commits = 0

@@ -93,7 +93,6 @@ export type HandshakeJob =
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | ({ kind: 'check' } & Check)
 
-/** The peer of a completed handshake. */
 export interface Authenticated {
   id: string
   key: Uint8Array
@@ -103,7 +102,6 @@ export interface Authenticated {
   early: Uint8Array[]
 }
 
-/** The result of a message or an answer. */
 export interface HandshakeStep {
   answers: Uint8Array[]
   /** A job to run, whose answer goes to `completeJob`. */

@@ -71,7 +71,6 @@ function older(from: string, acked: number, ack: number): string {
 /** A letter of a batch, with its history as far as known. */
 type Placed = Letter & Omit<Arrived, 'key'>
 
-/** The sender of a message. */
 interface Sender {
   from: string
   peer: Peer
@@ -130,7 +129,6 @@ function* histories(
   }
 }
 
-/** The digest of the last received letter. */
 function digestBefore(peer: Peer): Uint8Array {
   return waits(peer) ? peer.inbox.get(peer.came)!.digest : peer.heardDigest
 }

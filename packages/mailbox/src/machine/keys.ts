@@ -34,7 +34,6 @@ export interface OwnProof {
   isAsked: boolean
 }
 
-/** A signature to check. */
 export interface Check {
   key: Uint8Array
   message: Uint8Array
@@ -141,7 +140,6 @@ export function checksOf(box: Mailbox, id: string, { before, now }: KeyLetter): 
   return [old, now].map((one) => ({ ...one, message }))
 }
 
-/** Binds the peer to its new key, after those checks passed. */
 export function rekey(box: Mailbox, id: string, { now }: KeyLetter, out: MailOut): void {
   follow(box, id, now.key, out)
   out.emit({ kind: 'key', peer: id, key: now.key })

@@ -3,12 +3,11 @@
  * Waterken).
  *
  * The path of a letter: `post` gives it the next number of its pair and records it. Once it is
- * durable, `pump` sends it in a batch. The other side (`receive`) accepts the letters that follow
- * those it has, stops at a gap, and drops duplicates. `next` gives the handler its turn; its effects, the
- * letters it posts and the letter's number (`done`) become durable in one transaction, all or
- * nothing. The number returns as an ack, in the next batch or alone, and the ack removes the letter
- * from the outbox. Until then it is resent on each new connection; the durable number makes that
- * idempotent.
+ * durable, `pump` sends it in a batch. The other side (`receive`) accepts letters in order, stops
+ * at a gap, and drops duplicates. `next` passes a letter to the handler. The handler's effects, the
+ * letters that it posts and the letter's number (`done`) become durable in one transaction. The
+ * number returns as an ack, in the next batch or alone, and removes the letter from the outbox.
+ * Until then each new connection resends it, and the durable number makes that idempotent.
  *
  *     crash before the transaction     nothing was sent: the letter is handled again
  *     after it, before sending         the outbox still has it

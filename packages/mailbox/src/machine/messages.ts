@@ -24,7 +24,6 @@ import {
 
 /** Most bytes of letters in one batch; a larger letter goes alone. */
 export const BATCH_BYTES_MAX: number = 64 * 1024
-/** Most letters in one batch. */
 export const BATCH_LETTERS_MAX = 4096
 /** Longest letter, in bytes. */
 export const LETTER_BYTES_MAX: number = 64 * 1024
@@ -37,7 +36,6 @@ export const MAIL_VERSION = 3
 export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
 /** Longest reason for refusing a connection, in bytes. */
 export const REFUSAL_MAX = 300
-/** Bytes of a nonce. */
 export const NONCE_BYTES = 16
 /** Most signatures in a key letter: by the new key and by earlier ones. */
 export const MAIL_KEYS_MAX = 8
@@ -55,7 +53,6 @@ export function isMailId(id: string): boolean {
 const letter = record({ n: varint, body: blob(LETTER_BYTES_MAX) })
 const life = record({ first: varint, life: fixed(LIFE_BYTES) })
 
-/** The messages from mailbox to mailbox. */
 export const mailLayout = message({
   /** First on a connection: the sender's numbers in both directions (S21), to be compared. */
   hello: [
@@ -87,11 +84,9 @@ export const mailLayout = message({
   /** The histories of the two mailboxes diverged: letters stop. */
   fault: [3, record({ why: text(REFUSAL_MAX) })],
 })
-/** A hello, a batch or a fault. */
 export type MailMessage = ValueOf<typeof mailLayout>
 /** The first message on a connection. */
 export type Hello = MailMessage & { kind: 'hello' }
-/** A batch of letters, with an ack. */
 export type Batch = MailMessage & { kind: 'batch' }
 
 /** A batch without digests, for a trusted carrier. */
@@ -100,7 +95,6 @@ export function plainBatch(letters: Batch['letters'], ack: number): Batch {
   return { kind: 'batch', ...nothing, letters, ack }
 }
 
-/** The messages of the handshake, and `alive`, on a connection. */
 export const handshakeLayout = message({
   /** Opens the handshake: who calls whom. It is the same in every version, which it names. */
   open: [
@@ -123,7 +117,6 @@ export const handshakeLayout = message({
   /** The sender's key, which its proof will use. */
   key: [21, record({ key: fixed(KEY_BYTES) })],
 })
-/** A message of the handshake. */
 export type HandshakeMessage = ValueOf<typeof handshakeLayout>
 
 const PROOF_LABEL = 'holdfast mailbox'

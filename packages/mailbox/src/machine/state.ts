@@ -27,7 +27,6 @@ export type Policy = 'hello' | 'preemptive' | 'A' | 'B'
  */
 export type OnPoison = 'stop' | 'setAside'
 
-/** The limits of a mailbox, and its policy. */
 export interface Limits {
   policy: Policy
   /** Most letters waiting for one peer. */
@@ -72,10 +71,8 @@ export function createLink({ policy }: Limits, now: Millis, peer: Pick<MailHead,
   }
 }
 
-/** A connection to a peer. */
 export type Link = ReturnType<typeof createLink>
 
-/** A received letter. */
 export interface Arrived {
   body: Uint8Array
   life: Uint8Array
@@ -121,23 +118,18 @@ function createPeer() {
   }
 }
 
-/** Another mailbox. */
 export type Peer = ReturnType<typeof createPeer>
 
-/** Events for the owner of the mailbox. */
 export type MailEvent =
   /** The peer has processed our letters up to this number. */
   | { kind: 'acked'; peer: string; n: number }
-  /** A letter became a dead letter. */
   | { kind: 'dead'; peer: string; n: number; why: string }
-  /** The peer replaced its key, signed by the old one. */
   | { kind: 'key'; peer: string; key: Uint8Array }
   /** The histories of the two stores diverged; letters between them stop. */
   | { kind: 'fault'; peer: string; why: string }
   /** Letters are missing before those received. */
   | { kind: 'gap'; peer: string; expected: number; got: number }
 
-/** The sink of a mailbox. */
 export type MailOut = Out<MailMessage, MailChange, MailEvent, string>
 
 function noCounts() {
@@ -163,13 +155,11 @@ function noCounts() {
   }
 }
 
-/** Counts of what was refused, by reason. */
 export type Counters = ReturnType<typeof noCounts>
 
 /** Listed ids and their keys; null where the first letter or ack binds the key. */
 export type Listed = ReadonlyMap<string, Uint8Array | null>
 
-/** The default limits. */
 export const LIMITS: Limits = {
   policy: 'hello',
   lettersMax: 1_000_000,
@@ -202,7 +192,6 @@ export function create(
   return box
 }
 
-/** One mailbox. */
 export type Mailbox = ReturnType<typeof create>
 
 /** The state of a peer; an unknown peer is added. */
@@ -234,7 +223,6 @@ export function settle(box: Mailbox, id: string): void {
   }
 }
 
-/** Adjusts the byte counts of an inbox. */
 export function weighInbox(box: Mailbox, peer: Peer, bytes: number): void {
   peer.inboxBytes += bytes
   box.inboxBytes += bytes

@@ -21,7 +21,6 @@ type Crashes = { [peer: string]: { n: number; times: number } }
 
 /** Processes crashed so often in a letter that it must wait before its next attempt. */
 export class HandlerCrash extends Error {
-  /** Attempts so far. */
   readonly tries: number
 
   constructor(crashes: number, tries: number) {
@@ -30,7 +29,6 @@ export class HandlerCrash extends Error {
   }
 }
 
-/** See the head of this file. */
 export class BlockedQueues {
   /** The blocked letter of each peer, with the reason. */
   readonly #stopped = new Map<string, BlockedQueue>()

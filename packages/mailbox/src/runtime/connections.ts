@@ -88,7 +88,6 @@ export interface ConnectionsHost {
   curves: Curves
 }
 
-/** A stream, and the state of its handshake. */
 interface Connection {
   stream: Stream
   handshake: Handshake
@@ -102,7 +101,6 @@ interface Connection {
   heardAt: Millis
 }
 
-/** A peer that is dialled. */
 interface Dialling {
   way: Dialer
   wait: Millis
@@ -113,7 +111,6 @@ interface Dialling {
 const ALIVE = encode(handshakeLayout, { kind: 'alive', wanted: true })
 const HERE = encode(handshakeLayout, { kind: 'alive', wanted: false })
 
-/** All connections of one mailbox. */
 export class Connections {
   readonly #self: Self
   readonly #place: ConnectionsHost
@@ -170,7 +167,6 @@ export class Connections {
     for (const peer of [...this.#open.keys()]) if (!some.has(peer)) this.hangUp(peer, why)
   }
 
-  /** Whether a connection to that peer is open. */
   has(peer: string): boolean {
     return this.#open.has(peer)
   }
@@ -192,7 +188,6 @@ export class Connections {
     if (dialling) dialling.wait = BACKOFF_MS
   }
 
-  /** Closes all connections. */
   hangUpAll(why: string): void {
     for (const connection of [...this.#all]) this.#drop(connection, why)
   }
@@ -279,7 +274,6 @@ export class Connections {
     for (const bytes of known.early) this.#events.message(known.id, known.key, bytes)
   }
 
-  /** Runs a job of a handshake. */
   #ask(connection: Connection, job: HandshakeJob): void {
     if (this.#jobs >= JOBS_MAX) {
       return this.#drop(connection, 'too many greetings are being checked', 'ungreeted')

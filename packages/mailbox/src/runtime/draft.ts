@@ -28,7 +28,6 @@ export interface BlockedQueue {
   ms: number | null
 }
 
-/** An empty draft. */
 export function begin() {
   const changes: MailChange[] = []
   const events: TurnEvent[] = []
@@ -52,7 +51,6 @@ export function begin() {
 /** All that a turn would change; dropping the draft changes nothing. */
 export type Draft = ReturnType<typeof begin>
 
-/** Peers whose numbers a turn changes. */
 export function peersOf(changes: readonly MailChange[]): Set<string> {
   return new Set(changes.flatMap((change) => (change.kind === 'set' ? [] : change.peer)))
 }
@@ -63,7 +61,6 @@ export function movedIn(changes: readonly MailChange[]): Set<string> {
   return peersOf(changes.filter(isMove))
 }
 
-/** Removes a dead letter. */
 export function removeDead({ buried, changes }: Draft, peer: string, n: number): void {
   buried.add(`${peer} ${n}`)
   changes.push({ kind: 'buried', peer, n })

@@ -20,12 +20,10 @@ export const EFFECT_MS: Millis = 60_000
 /** Why a letter with a running effect waits. */
 const AT_WORK = 'its handler is at work'
 
-/** An effect of a letter. */
 export interface Effect {
   readonly peer: string
   /** The letter's id. */
   readonly id: string
-  /** Time limit. */
   readonly ms: Millis
   run(signal: AbortSignal): unknown
 }
@@ -39,7 +37,6 @@ interface Running {
   outcome: Error | null | undefined
 }
 
-/** See the head of this file. */
 export class Effects {
   readonly #loop: Loop
   readonly #wake: (peer: string) => void

@@ -7,14 +7,12 @@ import { countsText, metricText } from '../../../holdfast/src/api/prometheus.ts'
 /** Most peers shown, those with the most waiting letters. */
 const PEERS_SHOWN = 100
 
-/** The figures of a mailbox at one moment. */
 export interface MailFigures {
   readonly id: string
   /** The public half of its key. */
   readonly key: string
   readonly queues: readonly QueueFigures[]
   readonly counters: Readonly<Counters>
-  /** Dead letters. */
   readonly dead: number
   /** Scheduled tasks: delayed letters, and dead letters that will expire. */
   readonly later: number

@@ -47,7 +47,6 @@ export interface Found {
   readonly what: string
 }
 
-/** See the head of this file. */
 export class Handlers {
   readonly #types = new Map<string, LetterType>()
   // By their former names.
@@ -69,7 +68,6 @@ export class Handlers {
     }
   }
 
-  /** Whether there is any handler. */
   get some(): boolean {
     return this.#handlers.size > 0
   }
@@ -91,7 +89,6 @@ export class Handlers {
     this.#handlers.set(name, handling)
   }
 
-  /** Removes a handler. */
   delete(type: LetterDefinition | null): void {
     this.#handlers.delete(type?.name ?? null)
   }

@@ -15,7 +15,6 @@ interface Verdict {
 const MALFORMED = 'it is about a key, and malformed'
 const UNSIGNED = 'it is about a key, which not both the old one and the new one have signed'
 
-/** See the head of this file. */
 export class KeyLetters {
   readonly #curves: Curves
   readonly #wake: (peer: string) => void

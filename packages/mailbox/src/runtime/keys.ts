@@ -23,7 +23,6 @@ export interface Keyed {
   readonly body: Uint8Array
 }
 
-/** See the head of this file. */
 export class PostKeys {
   readonly #values: Values
   readonly #most: number

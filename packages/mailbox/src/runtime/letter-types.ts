@@ -25,7 +25,6 @@ export interface LetterType<F extends Fields = Fields> extends LetterDefinition 
   readonly was: string
 }
 
-/** Whether a value was made by `letter`. */
 export function isLetterType(given: unknown): given is LetterType {
   return typeof given === 'object' && given !== null && 'kind' in given && given.kind === LETTER
 }

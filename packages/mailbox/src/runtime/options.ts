@@ -137,7 +137,6 @@ export interface MailboxEvents {
   error: Reported
 }
 
-/** The names of the events. */
 export const MAILBOX_EVENTS: readonly (keyof MailboxEvents)[] = [
   'connected',
   'disconnected',
@@ -177,7 +176,6 @@ export interface QueueFigures {
   stopped: string | null
 }
 
-/** The limits in the options. @throws HoldfastError `bad-value` */
 export function limitsOf(options: MailboxOptions): Limits {
   const limits = { ...LIMITS }
   for (const name of ['lettersMax', 'bytesMax', 'triesMax'] as const) {

@@ -84,7 +84,6 @@ async function letterOf(
   return keys.keyLetter({ before: all, now: await signed(now!) })
 }
 
-/** See the head of this file. */
 export class OwnKeys {
   /** The side in handshakes: durable keys only. */
   readonly self: Self

@@ -73,7 +73,6 @@ export interface MailPeer {
   redirect(to: string): Promise<{ moved: number }>
 }
 
-/** What the operations work on. */
 export interface PeerHost {
   readonly turns: Turns
   readonly store: MailStore
@@ -81,7 +80,6 @@ export interface PeerHost {
   readonly hangUp: (peer: string, why: string) => void
 }
 
-/** See MailPeer. */
 export class KnownPeer implements MailPeer {
   readonly #host: PeerHost
   readonly #id: string

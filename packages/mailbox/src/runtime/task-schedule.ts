@@ -15,7 +15,6 @@ import { hasRoom, type Mailbox, peerOf } from '../machine/mailbox.ts'
 /** Most scheduled tasks. */
 export const LATER_MAX = 100_000
 
-/** A scheduled task. */
 export type Task =
   | { kind: 'post'; peer: string; body: Uint8Array }
   | { kind: 'bury'; peer: string; n: number }
@@ -27,7 +26,6 @@ const NOTHING = new Uint8Array(0)
 /** Digits of a time, in ms since 1970, and of a number: keys sort by both. */
 const DIGITS = 14
 
-/** See the head of this file. */
 export class TaskSchedule {
   readonly #values: Values
   readonly #store: MailStore

@@ -54,12 +54,10 @@ export interface TransactionHost {
   checkLater(letters: number): void
 }
 
-/** A letter of a transaction. */
 export interface Posted extends Dated {
   to: string
 }
 
-/** The transaction of one letter. */
 export class LetterTransaction implements Transaction {
   readonly posts: Posted[] = []
   readonly #host: TransactionHost
@@ -128,7 +126,6 @@ export class LetterTransaction implements Transaction {
     for (const [key, value] of this.#written) this.#host.values.set(key, value)
   }
 
-  /** Drops all writes. */
   rollBack(): void {
     this.#open = false
     if (this.#usesSql) this.#host.store.sql!.rollBack()

@@ -105,11 +105,9 @@ export interface TurnsHost {
   expects(peer: string): boolean
   send(peer: string, message: MailMessage): void
   onEvent(event: TurnEvent): void
-  /** Something became durable. */
   onDurable(): void
   /** Letters to or from a peer were processed. */
   onProgress(peer: string): void
-  /** A peer sent malformed bytes. */
   onMalformed(peer: string): void
   /** The store failed: connections must be dropped. */
   onStoreError(error: Error): void
@@ -118,7 +116,6 @@ export interface TurnsHost {
 /** Work for a turn. It runs again if its turn is repeated. */
 export type Input = (draft: Draft) => void
 
-/** The turns of one mailbox. */
 export class Turns {
   readonly values: Values
   readonly schedule: TaskSchedule
@@ -130,7 +127,6 @@ export class Turns {
   readonly #alarm: Alarm
   readonly #keyLetters: KeyLetters
   readonly #effects: Effects
-  /** The queues that a letter blocks. */
   readonly blocked: BlockedQueues
   #inputs: Input[] = []
   /** Peers whose letters wait for another attempt. */
@@ -178,7 +174,6 @@ export class Turns {
     this.#soon()
   }
 
-  /** Queues work for the next turn. */
   input(run: Input): void {
     this.#inputs.push(run)
     this.#soon()
@@ -308,7 +303,6 @@ export class Turns {
     events.push({ kind: 'unseen', peer })
   }
 
-  /** Puts a body into its envelope. @throws HoldfastError `bad-value` */
   seal(body: Uint8Array, options: LetterOptions, trace: string | null): Dated {
     return toLetter(this.#host.date?.() ?? null, body, options, trace)
   }

@@ -93,7 +93,6 @@ export function keysWith(
   return [...keys].toSorted()
 }
 
-/** Most cached values. */
 const CACHE_MAX = 10_000
 
 /** The values of one mailbox: the stored ones, with this turn's changes. */

@@ -203,7 +203,6 @@ function isOver({ fault, cut }: { fault: Fault | null; cut: boolean }): boolean 
   return fault !== null || cut
 }
 
-/** Adds a new state. */
 function meet<State>(
   search: Search<State>,
   state: State,

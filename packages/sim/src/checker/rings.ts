@@ -21,7 +21,6 @@ interface Form<State> {
   aside?: readonly string[]
 }
 
-/** The states of a search. */
 export interface Rings<State> {
   /** The 53-bit hash that identifies a state. */
   keyOf(state: State): number
@@ -37,7 +36,6 @@ export interface Rings<State> {
 
 const STATES_FIRST = 1024
 
-/** Empty rings. */
 export function ringsOf<State>(model: Form<State>): Rings<State> {
   if (model.cells) return ringsOfCells(model.cells, model) as Rings<State>
   if (model.flat === undefined) return ringsOfData(model)

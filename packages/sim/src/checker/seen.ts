@@ -10,7 +10,6 @@
 
 const CAPACITY_FIRST = 1024
 
-/** No states yet. */
 export function create() {
   return {
     count: 0,
@@ -23,7 +22,6 @@ export function create() {
   }
 }
 
-/** All states found so far. */
 export type Seen = ReturnType<typeof create>
 
 /** Whether a state with this hash is known. */
