@@ -109,7 +109,7 @@ test('what is malformed is counted, to be seen, and ends the connection (MB-23)'
   send(Uint8Array.of(250, 1, 2, 3))
   await gone
   expect(bob.counters.malformed).toBe(1)
-  expect(why).toEqual(['what came is no message of a mailbox'])
+  expect(why).toEqual(['the bytes are no message of a mailbox'])
 })
 
 test('letters that were set aside are bounded, and read page by page (MB-22)', async () => {

@@ -161,6 +161,6 @@ describe('a flipped bit', () => {
     database.exec(`UPDATE mail_dead SET why = 'yes'`)
     database.close()
     const again = await open({ id: 'bob', store })
-    expect(() => again.dead()).toThrow('the letter 1 of alice that was set aside was damaged')
+    expect(() => again.dead()).toThrow('the dead letter 1 of alice was damaged')
   })
 })

@@ -378,7 +378,7 @@ test('a batch with a letter about a key is taken again when its signatures were 
 
 test('a replica does not replace its key: others that take the same letters could not', async () => {
   const box = await open({ id: 'chain', replica: true })
-  await expect(box.replaceKey()).rejects.toThrow('replicas post the same letters')
+  await expect(box.replaceKey()).rejects.toThrow('replicas must post the same letters')
 })
 
 test('what strangers do not prove is counted, and the door stays open (MB-22, MB-23)', async () => {

@@ -205,7 +205,7 @@ describe('SQL of a handler', () => {
     ['-- hidden\n ROLLBACK', 'ROLLBACK is not for a handler'],
     ['; ; END', 'END is not for a handler'],
     ['SAVEPOINT mine', 'SAVEPOINT is not for a handler'],
-    ["SELECT ';'; COMMIT", 'behind the first stands: COMMIT'],
+    ["SELECT ';'; COMMIT", 'after the first comes: COMMIT'],
     ['ATTACH ? AS other', 'it would outlive its turn'],
     ['SELECT * FROM "mail_heads"', 'mailbox’s own'],
   ])('S31: %s is refused by name', async (sql, why) => {

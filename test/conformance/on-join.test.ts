@@ -65,16 +65,16 @@ test('who throws, or answers nonsense, lets nobody in, and others come in beside
     if (room === 'nonsense') return 7 as never
     return room === 'false' ? false : true
   })
-  const sentence = 'forbidden: whoever decides it could not be asked: try again later'
+  const sentence = 'forbidden: the application could not be asked: try again later'
   for (const room of ['throws', 'rejects', 'nonsense']) {
     expect(await met(where, 'Ada', room)).toBe(sentence)
     expect(await met(where, 'Grace', `beside ${room}`)).toBe('in')
   }
-  expect(await met(where, 'Ada', 'false')).toBe('forbidden: you may not come in here')
+  expect(await met(where, 'Ada', 'false')).toBe('forbidden: you may not join this room')
   expect(reported).toEqual([
     'onJoin: a fault of the shop',
     'onJoin: the database is away',
-    'onJoin: onJoin gives a text, true, false or nothing: 7',
+    'onJoin: onJoin returns a string, true, false or nothing: 7',
   ])
 })
 
@@ -82,7 +82,7 @@ test('one that never answers keeps its own waiting for 5 s, and nobody else (SE-
   const where = await door(({ room }) => (room === 'slow' ? new Promise(() => {}) : true))
   const slow = met(where, 'Ada', 'slow')
   expect(await met(where, 'Grace')).toBe('in')
-  expect(await slow).toMatch(/^forbidden: whoever decides it could not be asked/)
+  expect(await slow).toMatch(/^forbidden: the application could not be asked/)
   expect(reported).toEqual(['onJoin: onJoin did not answer within 5 s'])
 })
 

@@ -68,7 +68,7 @@ async function isRefused(window: Window, why: string): Promise<void> {
 /** Who comes too late is told so, and by a fresh link comes in by the same window. */
 async function comesLate(window: Window, fresh: string): Promise<void> {
   await window.until({ status: 'failed', error: 'forbidden' })
-  await reads(window, 'the time of the ticket is over')
+  await reads(window, 'the ticket has expired')
   await reads(window, 'Ask somebody there for an invitation')
   await window.shot('people-6-late')
   await window.page.goto(fresh)

@@ -186,7 +186,7 @@ test('each limit has a reason that fits into a close, begins with its code, and 
   expect(inWords(1)).toBe('1')
   expect(inWords({ max: 1_048_576, perSecond: 999 })).toBe('1,048,576 and 999 a second')
   const idle = calmly(() => budgets.reasonOf(own, { who: 'hub', what: 'idle' }))
-  expect(idle).toBe('limit hub.idle: this stream did nothing, others want in')
+  expect(idle).toBe('limit hub.idle: this stream was idle and others are waiting')
 })
 
 describe('an account', () => {

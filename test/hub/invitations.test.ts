@@ -90,14 +90,14 @@ describe('an invitation', () => {
       expect(why(invite(stream, 1, { uses }))).toBe(`an invitation is for 1 to 256: ${uses}`)
     }
     for (const rights of [0, RIGHTS.host, RIGHTS.play | RIGHTS.host]) {
-      expect(why(invite(stream, 1, { rights }))).toBe('one is invited to play or to watch')
+      expect(why(invite(stream, 1, { rights }))).toBe('an invitation is to play or to watch')
     }
     desk = new Desk()
-    expect(why(invite(room(''), 1))).toBe('whoever has the name of this room comes in')
+    expect(why(invite(room(''), 1))).toBe('anyone may join this room: it takes no invitations')
     desk = new Desk()
     const closed = room()
     desk.hub.tickets = { closed: new Set(['g']) }
-    expect(why(invite(closed, 1))).toBe('rooms of g take tickets alone')
+    expect(why(invite(closed, 1))).toBe('rooms of g admit by ticket only')
   })
 
   test('of a room that is over opens none (SE-18)', () => {

@@ -66,7 +66,7 @@ describe('laid aside', () => {
     room.ask(room.desk.open(), 2, { fresh: true })
     const name = `main~${room.id}`
     const heard = room.ask(room.desk.open(), 3, { room: name, fresh: true })
-    expect(heard).toMatchObject([{ kind: 'refused', why: expect.stringContaining('is for what') }])
+    expect(heard).toMatchObject([{ kind: 'refused', why: expect.stringContaining('is reserved') }])
     expect(names(room)).toEqual([name])
     const longest = left('x'.repeat(60) + '~1-1')
     const again = longest.ask(longest.desk.open(), 3, { room: longest.room, fresh: true })
@@ -78,7 +78,7 @@ describe('laid aside', () => {
     for (const name of [`main~${room.id}`, `x~${room.id}`]) {
       const heard = room.ask(room.desk.open(), 3, { room: name })
       expect(heard).toMatchObject([
-        { kind: 'refused', why: expect.stringContaining('is for what') },
+        { kind: 'refused', why: expect.stringContaining('is reserved') },
       ])
     }
     expect(room.added(room.ask(room.desk.open(), 3, { room: 'main~other' }))).toBeDefined()
@@ -94,7 +94,7 @@ describe('laid aside', () => {
     rooms.set(room.id, known)
     const heard = room.ask(room.desk.open(), 2, { fresh: true })
     expect(heard).toMatchObject([
-      { kind: 'refused', why: expect.stringContaining('no other name') },
+      { kind: 'refused', why: expect.stringContaining('cannot be renamed') },
     ])
     expect(places.size).toBe(1)
     expect(room.opens(4).text).toBe('whole ')

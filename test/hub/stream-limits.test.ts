@@ -38,7 +38,7 @@ test('the stream goes that did nothing for longest: pings and hellos are nothing
   expect([...desk.closed.keys()]).toEqual([pings])
   expect(desk.closings.get(pings)).toEqual({
     kind: 'full',
-    why: 'limit address.idle: this stream did nothing, others want in',
+    why: 'limit address.idle: this stream was idle and others are waiting',
   })
   desk.open(ONE)
   expect([...desk.closed.keys()]).toEqual([pings, mute])

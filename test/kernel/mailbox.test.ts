@@ -201,7 +201,7 @@ test('take() is kept for what is durable alone (MB-10)', async () => {
     'failed: letter 1 of amy waits: there is no handler for letters',
   )
   expect(await says(kernel.take('bob', Uint8Array.of(1, 2, 3)))).toBe(
-    'bad-value: what came is no message of a mailbox',
+    'bad-value: the bytes are no message of a mailbox',
   )
   kernel.on('letter', (_tx, _from, body) => {
     if (body === 2) throw new Error('not two')

@@ -231,7 +231,7 @@ describe('an effect elsewhere', () => {
     bob.handleAsync('letter', () => {})
     expect(() => bob.on('letter', () => {})).toThrow('letters have a handler already')
     const odd = await bench.open('odd', { replica: true })
-    expect(() => odd.handleAsync('letter', () => {})).toThrow('a replica does nothing elsewhere')
+    expect(() => odd.handleAsync('letter', () => {})).toThrow('a replica has no external effects')
     const carol = await bench.open('carol')
     const bad = { timeoutMs: 0 }
     expect(() => carol.handleAsync('letter', () => {}, bad)).toThrow('timeoutMs is a whole number')

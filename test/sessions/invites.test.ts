@@ -97,7 +97,7 @@ test('one invitation is for as many as it says, and one to watch is to watch (SE
   const eve = await w.join({ ...PRIVATE, name: 'Eve', ticket: watch! })
   expect(eve.me.watches).toBe(true)
   await w.run(2_000)
-  expect(await invited(w, eve)).toBe('who watches invites nobody')
+  expect(await invited(w, eve)).toBe('spectators cannot invite')
   // Each who plays invites.
   expect(await invited(w, grace)).toMatch(/^invite/)
 })
@@ -122,7 +122,7 @@ test('nobody is invited into a room that is open, nor into one that is over (SE-
   expect(await met(w, { ...PRIVATE, name: 'Grace', ticket })).toMatch(/is over/)
   const open = await w.join({ game: 'cards', room: 'open', name: 'Bob' })
   await w.run(1_000)
-  expect(await invited(w, open)).toBe('whoever has the name of this room comes in')
+  expect(await invited(w, open)).toBe('anyone may join this room: it takes no invitations')
   await expect(open.invite({ uses: 0 })).rejects.toThrow('uses is 1 to 256: 0')
   open.end('left')
   await expect(open.invite()).rejects.toMatchObject({ code: 'left' })

@@ -90,7 +90,7 @@ test('what strangers say moves no terminal: names are refused or escaped, letter
   await says(/accepts letters at \S+\. Press Ctrl-C/)
   const [, url = ''] = /accepts letters at (\S+)\. /.exec(all)!
   const name = '\u001B]0;owned\u0007\u001B[2J\nroot is here'
-  expect(await greetAs(url, name)).toBe('no mailbox can be called like this')
+  expect(await greetAs(url, name)).toBe('this is no valid name of a mailbox')
   const eve = await openMailbox({ id: 'eve\u202Eereh si toor', store: null, peers: { bob: url } })
   await eve.to('bob').post('\u009B2J\nroot')
   await says(/^\{"from":"eve\\u202eereh si toor","body":"\\u009b2J\\nroot"\}$/m)

@@ -62,7 +62,7 @@ test('a closed room is opened by a ticket that its owner minted, and by no other
   const duel = { game: 'duel', room: 'finals', server } as const
   expect(await met(duel)).toBe('forbidden: rooms of duel take a ticket')
   const foreign = ticket('mint', '--secret', at('other.key'), '--game', 'duel').out
-  const FOREIGN = 'forbidden: the ticket is signed by no key that this hub takes'
+  const FOREIGN = 'forbidden: the ticket is not signed by a key that this hub accepts'
   expect(await met({ ...duel, ticket: foreign })).toBe(FOREIGN)
   const elsewhere = { ...duel, room: 'attic', ticket: minted.out }
   expect(await met(elsewhere)).toBe('forbidden: the ticket is for duel/finals')

@@ -62,9 +62,9 @@ function inTime(loop: Loop, ask: () => JoinVerdict | Promise<JoinVerdict>): Prom
 
 function verdictOf(verdict: unknown): string | null {
   if (verdict === undefined || verdict === true) return null
-  if (verdict === false) return 'you may not come in here'
+  if (verdict === false) return 'you may not join this room'
   if (typeof verdict !== 'string') {
-    throw badValue(`onJoin gives a text, true, false or nothing: ${shown(verdict)}`)
+    throw badValue(`onJoin returns a string, true, false or nothing: ${shown(verdict)}`)
   }
   return clipped(plain(verdict), REASON_MAX - NOT_ADMITTED.length)
 }

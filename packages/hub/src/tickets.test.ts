@@ -12,8 +12,8 @@ beforeAll(async () => {
   ;[own, other] = [await newTicketKey(), await newTicketKey()]
 })
 
-const STRANGE = 'the ticket says what no ticket says'
-const FOREIGN = 'the ticket is signed by no key that this hub takes'
+const STRANGE = 'the ticket is malformed'
+const FOREIGN = 'the ticket is not signed by a key that this hub accepts'
 
 /** What a hub makes of a ticket: its claims, or the sentence. */
 async function read(ticket: string, games?: readonly string[]): Promise<unknown> {
@@ -116,7 +116,7 @@ describe('a ticket', () => {
 
   test('whose time is over is told so', async () => {
     const late = await signed({ game: 'duel', rights: ['play'] }, {}, { exp: 1_000_000_000 })
-    expect(await read(late)).toBe('the time of the ticket is over')
+    expect(await read(late)).toBe('the ticket has expired')
   })
 
   test.each<[string, object, object?]>([

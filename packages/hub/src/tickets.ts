@@ -132,9 +132,9 @@ function checkKeys(what: string, keys: unknown): Row[] {
   })
 }
 
-const FOREIGN = 'the ticket is signed by no key that this hub takes'
-const STRANGE = 'the ticket says what no ticket says'
-const FAULTS = { foreign: FOREIGN, strange: STRANGE, late: 'the time of the ticket is over' }
+const FOREIGN = 'the ticket is not signed by a key that this hub accepts'
+const STRANGE = 'the ticket is malformed'
+const FAULTS = { foreign: FOREIGN, strange: STRANGE, late: 'the ticket has expired' }
 
 function readerOf(rows: readonly Row[]): TicketReader['read'] {
   const verify = jose.verifier(

@@ -127,7 +127,7 @@ function watchdogOf(platform: MailboxPlace, { watchdogMs }: MailboxOptions): Wat
   if (watchdogMs === undefined) return undefined
   wholeNumber('watchdogMs', watchdogMs)
   if (platform.watch) return platform.watch(watchdogMs)
-  throw badValue('watchdogMs: nobody can watch a handler in a page')
+  throw badValue('watchdogMs: a page has no thread to watch its handlers')
 }
 
 function checkStore(name: unknown): void {

@@ -162,7 +162,8 @@ export class RunningMailbox implements Mailbox {
     }
     checkFunction('the handler of letters', handler)
     checkOptions('handleAsync', options, ['timeoutMs'])
-    if (this.#isReplica) throw badValue('a replica does nothing elsewhere, for others do the same')
+    if (this.#isReplica)
+      throw badValue('a replica has no external effects, since every replica would repeat them')
     const ms = wholeNumber('timeoutMs', options.timeoutMs ?? EFFECT_MS)
     this.#turns.handle(type, { kind: 'effect', run: handler as EffectHandler, ms })
     return stopping(() => this.#handlers.delete(type))
@@ -195,7 +196,8 @@ export class RunningMailbox implements Mailbox {
   }
 
   async replaceKey(): Promise<string> {
-    if (this.#isReplica) throw badValue('replicas post the same letters, so none replaces its key')
+    if (this.#isReplica)
+      throw badValue('a replica cannot replace its key, since replicas must post the same letters')
     this.#checkOpen()
     const hangUpOthers = (announced: ReadonlyMap<string, number>): void => {
       this.#connections.hangUpAllBut(announced, 'this mailbox has another key')

@@ -196,7 +196,7 @@ export function invite(
   if (row && known) return row.unsaved.includes(known) ? 'waits' : 'done'
   if (!row) return { why: 'you are in no room' }
   const why = isClosed(tickets, row.entry.game)
-    ? `rooms of ${row.entry.game} take tickets alone`
+    ? `rooms of ${row.entry.game} admit by ticket only`
     : refusalOf(row, inc, wish)
   if (why !== '') return { why }
   const { digest: of, uses, rights } = wish
@@ -209,10 +209,11 @@ export function invite(
 function refusalOf(row: Row, inc: number, { uses, rights }: Invitation): string {
   const self = row.members.find((member) => member.inc === inc)
   if (!self) return 'you are in no room'
-  if (!isByInvitation(row.entry.terms)) return 'whoever has the name of this room comes in'
-  if (!mayPlay(rightsOf(row, self.key))) return 'who watches invites nobody'
+  if (!isByInvitation(row.entry.terms)) return 'anyone may join this room: it takes no invitations'
+  if (!mayPlay(rightsOf(row, self.key))) return 'spectators cannot invite'
   if (uses < 1 || uses > INVITED_MAX) return `an invitation is for 1 to ${INVITED_MAX}: ${uses}`
-  if (rights !== RIGHTS.play && rights !== RIGHTS.watch) return 'one is invited to play or to watch'
+  if (rights !== RIGHTS.play && rights !== RIGHTS.watch)
+    return 'an invitation is to play or to watch'
   const open = row.invitations.filter((one) => !isSpent(row, one)).length
   return open < INVITATIONS_MAX ? '' : `${INVITATIONS_MAX} invitations of this room are open`
 }

@@ -256,6 +256,6 @@ export const LIMIT = 'limit '
 /** The reason sent to the client: `limit address.streams: at most 256 streams at once`. */
 export function reasonOf({ reasons }: Budgets, met: Exceeded): string {
   const code = codeOf(met)
-  if (met.what === 'idle') return `${LIMIT}${code}: this stream did nothing, others want in`
+  if (met.what === 'idle') return `${LIMIT}${code}: this stream was idle and others are waiting`
   return reasons.get(code)!
 }

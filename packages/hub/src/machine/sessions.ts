@@ -238,9 +238,9 @@ function found(
   return { known: kept ? null : known, kept }
 }
 
-const TAKEN = 'what is kept of this room has no other name to go to: try later'
+const TAKEN = 'the stored room cannot be renamed: try again later'
 
-const RESERVED = `${NOT_ADMITTED}this name is for what was kept of another room: choose another`
+const RESERVED = `${NOT_ADMITTED}this name is reserved for a stored room: choose another`
 
 function replaceRoom(call: Call, message: Add, kept: Opening): void {
   const { hub, connection, out } = call

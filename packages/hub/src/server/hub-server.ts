@@ -104,7 +104,7 @@ export class HubServer {
     this.hub.archive.wallOffset = options.wall() - loop.now()
     for (const [key, bytes] of store.entries(archive.SHEETS_PREFIX)) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
-      throw new HoldfastError('store', `the store's record "${key}" is none of ours`)
+      throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
     }
     this.#alarm = loop.alarm(() => this.#wake())
     this.#diskAlarm = loop.alarm(() => this.#write())
@@ -228,7 +228,7 @@ export class HubServer {
     }
     this.#options.consult!(applicant).then(told, (error: unknown) => {
       this.#report(error, 'onJoin')
-      told('whoever decides it could not be asked: try again later')
+      told('the application could not be asked: try again later')
     })
   }
 

@@ -16,11 +16,11 @@ const LAYOUT_VERSION = 3
 const STORES = ['heads', 'letters', 'dead', 'values'] as const
 type Name = (typeof STORES)[number]
 const CLEARED =
-  'the browser closed its storage, as when data of this site are cleared; load it anew'
+  'the browser closed its storage, as when the data of this site are cleared; reload the page'
 /** After a full disk or damage, a browser may silently recreate the database. */
 const WIPED =
-  'the browser deleted what this mailbox had kept, as after a disk was full; letters that nobody ' +
-  'had taken are gone'
+  'the browser deleted the data of this mailbox, as after a full disk; letters that were not ' +
+  'acknowledged are lost'
 
 /** Opens the database of that name, or creates it. @throws HoldfastError `store` */
 export async function openMailIndexedDb(name: string): Promise<MailStore> {
@@ -236,7 +236,7 @@ function explain(name: string, error: unknown): HoldfastError {
   const { name: kind = '', message = '' } = (error ?? {}) as { name?: string; message?: string }
   const why: Record<string, string> = {
     VersionError: 'it was written by a newer version; use that one',
-    QuotaExceededError: 'the browser gives this page no more room; nothing of this was kept',
+    QuotaExceededError: 'the browser gives this page no more storage; this change was not stored',
   }
   const text = why[kind] ?? (message === '' ? 'the browser gave no reason' : message)
   return problem(name, text)

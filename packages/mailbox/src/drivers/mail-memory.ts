@@ -189,7 +189,10 @@ export class MailMemory implements MailStore {
   abandon(): void {}
 
   backup(_to: string): void {
-    throw new HoldfastError('store', `the mailbox in ${this.name} is no file that can be copied`)
+    throw new HoldfastError(
+      'store',
+      `the mailbox in ${this.name} is not a file, so it cannot be copied`,
+    )
   }
 
   note(_what: string): void {}

@@ -15,7 +15,7 @@ export function checkSql(text: string): void {
   if (OURS.test(word)) throw badValue(`${word} is not for a handler: it runs in a transaction`)
   if (APART.test(word)) throw badValue(`${word} is not for a handler: it would outlive its turn`)
   if (rest !== '') {
-    throw badValue(`a handler runs one statement at a time; behind the first stands: ${rest}`)
+    throw badValue(`a handler runs one statement at a time; after the first comes: ${rest}`)
   }
   if (/\bmail_/i.test(text)) {
     throw badValue('tables whose name begins with mail_ are the mailbox’s own')

@@ -106,8 +106,7 @@ const NO_BYTES = new Uint8Array(0)
 /** Checks for a replaced file once in so many commits. */
 const REPLACED_EVERY = 8
 
-const FAILED =
-  'the disk failed while it was written; nothing is written any more until it is opened anew'
+const FAILED = 'the disk failed while it was written; it stays read-only until it is reopened'
 
 type Statements = Record<keyof typeof SQL, Statement>
 type DeadRow = [peer: string, n: number, body: Uint8Array, why: string, crc: number]
@@ -334,7 +333,7 @@ class MailSqlite implements MailStore {
   #deadOf([peer, n, bytes, why, crc]: DeadRow): DeadLetter {
     const body = new Uint8Array(bytes)
     if (sumOfDead(peer, n, body, why) === crc) return { peer, n, body, why }
-    throw this.#damaged(`the letter ${n} of ${peer} that was set aside`)
+    throw this.#damaged(`the dead letter ${n} of ${peer}`)
   }
 
   #damaged(what: string): HoldfastError {
@@ -380,7 +379,7 @@ class MailSqlite implements MailStore {
     const isSameFile = isThere && this.#commits++ % REPLACED_EVERY > 0
     if (isSameFile || statSync(this.name, { throwIfNoEntry: false })?.ino === this.#inode) return
     const what = isThere ? 'another file was put in its place' : 'it was deleted'
-    this.#broken = problem(this.name, `${what} while it was open; put it back and open it anew`)
+    this.#broken = problem(this.name, `${what} while it was open; put it back and reopen it`)
     throw this.#broken
   }
 

@@ -191,12 +191,12 @@ describe('a mailbox says', () => {
       return ada.refused
     }
     expect(refusedFor('bob')).toBe(null)
-    expect(refusedFor('ada')).toBe('a mailbox cannot be called ada like this one')
+    expect(refusedFor('ada')).toBe('ada is the name of this mailbox too')
     // A terminal would obey it: the bell, an escape, the end of a line.
     for (const obeyed of ['b\u0007b', 'b\u001b[2Jb', 'b\nb', 'b\u009bb']) {
-      expect(refusedFor(obeyed)).toBe('no mailbox can be called like this')
+      expect(refusedFor(obeyed)).toBe('this is no valid name of a mailbox')
     }
-    expect(refusedFor('')).toBe('a mailbox cannot be called nothing')
+    expect(refusedFor('')).toBe('the name of a mailbox must not be empty')
   })
 
   test('who answered where another was called (PR-2)', () => {
@@ -280,7 +280,7 @@ describe('nothing hostile', () => {
           expect(spoken).toBe(stage)
           if (kindsOf([message])[0] === side.handshake.stage) continue
           side.hear(message)
-          expect([side.known, side.refused]).toEqual([null, 'a greeting came out of turn'])
+          expect([side.known, side.refused]).toEqual([null, 'a handshake message came out of turn'])
         }
       }
     }
@@ -315,7 +315,7 @@ describe('nothing hostile', () => {
     expect(known?.early).toEqual([letters])
     const flood = new Uint8Array(EARLY_BYTES_MAX)
     const { refused } = receiveHandshake(handshake, flood, OPEN_GATE)
-    expect(refused).toBe('too much came before its greeting')
+    expect(refused).toBe('too many messages came before the handshake was done')
   })
 
   test('is heard any more once either side has refused (PR-2)', () => {
@@ -336,7 +336,7 @@ describe('nothing hostile', () => {
       for (const bytes of first) bob.hear(bytes)
       for (const bytes of bob.said) receiveHandshake(handshake, bytes, OPEN_GATE)
       const { refused, answers } = completeJob(handshake, failed)
-      expect([refused, kindsOf(answers)]).toEqual(['nothing can be signed here', ['refused']])
+      expect([refused, kindsOf(answers)]).toEqual(['signing failed', ['refused']])
     }
   })
 })

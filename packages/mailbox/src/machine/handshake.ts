@@ -147,13 +147,13 @@ export function receiveHandshake(
     return refuse(handshake, otherVersion(handshake, version))
   }
   const message = decode(handshakeLayout, bytes)
-  if (!message) return refuse(handshake, 'what came is no greeting of a mailbox')
+  if (!message) return refuse(handshake, 'the bytes are no handshake of a mailbox')
   if (message.kind === 'refused') {
     handshake.stage = 'over'
     return { ...NOTHING, refused: plain(message.why) }
   }
   if (message.kind === 'alive' || message.kind !== handshake.stage) {
-    return refuse(handshake, 'a greeting came out of turn')
+    return refuse(handshake, 'a handshake message came out of turn')
   }
   switch (message.kind) {
     case 'open':
@@ -179,7 +179,7 @@ export function completeJob(
     if (answer !== true) return refuse(handshake, unproved(handshake), 'unproved')
     if (!isCaller) return sign(handshake)
   } else if (stage !== 'sign') return NOTHING
-  else if (!(answer instanceof Uint8Array)) return refuse(handshake, 'nothing can be signed here')
+  else if (!(answer instanceof Uint8Array)) return refuse(handshake, 'signing failed')
   const answers: Uint8Array[] = []
   if (answer instanceof Uint8Array) {
     if (isCaller) answers.push(encode(handshakeLayout, { kind: 'key', key: own!.key }))
@@ -199,7 +199,7 @@ function keep(handshake: Handshake, bytes: Uint8Array): HandshakeStep {
   handshake.early.push(bytes)
   const waiting = handshake.early.reduce((sum, { length }) => sum + length, 0)
   return waiting > EARLY_BYTES_MAX
-    ? refuse(handshake, 'too much came before its greeting')
+    ? refuse(handshake, 'too many messages came before the handshake was done')
     : NOTHING
 }
 
@@ -254,12 +254,12 @@ function misnamed(
   { from, to }: HandshakeMessage & { kind: 'open' },
 ): string | null {
   if (!isMailId(to) || (from !== '' && !isMailId(from))) {
-    return 'no mailbox can be called like this'
+    return 'this is no valid name of a mailbox'
   }
   if (to !== id) return `this is the mailbox of ${plain(id)}, not of ${plain(to)}`
   if (whom !== null && from !== whom) return `${plain(whom)} was called and ${plain(from)} answered`
-  if (from === '') return 'a mailbox cannot be called nothing'
-  return from === id ? `a mailbox cannot be called ${plain(from)} like this one` : null
+  if (from === '') return 'the name of a mailbox must not be empty'
+  return from === id ? `${plain(from)} is the name of this mailbox too` : null
 }
 
 /** The other side named the key by which it knows us: prove that one if we have it. */

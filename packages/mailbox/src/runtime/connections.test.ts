@@ -137,7 +137,7 @@ describe('a connection', () => {
     const other = pair(broken)
     other.alice.lines.dial('bob', 'ws://bob')
     await other.clock.to(40)
-    expect(other.alice.gone[0]).toBe('nothing can be signed here')
+    expect(other.alice.gone[0]).toBe('signing failed')
     expect(other.alice.counts[0]).toBe('greetings')
   })
 

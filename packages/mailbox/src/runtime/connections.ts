@@ -148,7 +148,7 @@ export class Connections {
     const waiting = [...this.#all].filter((one) => one.peer === null && one.handshake.whom === null)
     // The oldest had the most time for its handshake.
     if (waiting.length >= UNGREETED_MAX) {
-      this.#drop(waiting[0]!, 'too many have not greeted yet', 'ungreeted')
+      this.#drop(waiting[0]!, 'too many handshakes are open', 'ungreeted')
     }
     return this.#listen(connection, [])
   }
@@ -158,7 +158,7 @@ export class Connections {
     const connection = this.#open.get(peer)
     if (!connection) return false
     if (connection.stream.send(bytes)) return true
-    this.#drop(connection, 'its connection takes no more')
+    this.#drop(connection, 'its connection is full')
     return false
   }
 
@@ -248,7 +248,7 @@ export class Connections {
       const silence = now - connection.heardAt
       if (connection.peer === null) {
         if (now - connection.since > GREETING_MS) {
-          this.#drop(connection, 'it did not greet in time', 'ungreeted')
+          this.#drop(connection, 'the handshake took too long', 'ungreeted')
         }
       } else if (silence > DEAD_MS) this.#drop(connection, 'nothing came from it for 15 seconds')
       else if (silence > QUIET_MS) connection.stream.send(ALIVE)
@@ -276,7 +276,7 @@ export class Connections {
 
   #ask(connection: Connection, job: HandshakeJob): void {
     if (this.#jobs >= JOBS_MAX) {
-      return this.#drop(connection, 'too many greetings are being checked', 'ungreeted')
+      return this.#drop(connection, 'too many handshakes are being checked', 'ungreeted')
     }
     this.#jobs++
     compute(this.#place.curves, job, (answer) => {
@@ -292,7 +292,7 @@ export class Connections {
     // When both sides dial, both must keep the same connection.
     const first = id < this.#self.id ? id : this.#self.id
     if (known && known.dialler === first && connection.dialler !== first) {
-      return 'another connection of these two stands'
+      return 'these two are connected already'
     }
     return null
   }

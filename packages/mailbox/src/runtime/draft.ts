@@ -105,5 +105,5 @@ export function dropDead(draft: Draft, store: MailStore, peer: string, n: number
 export function findDead({ buried }: Draft, store: MailStore, peer: string, n: number): DeadLetter {
   const found = buried.has(`${peer} ${n}`) ? null : store.deadOne(peer, n)
   if (found) return found
-  throw new HoldfastError('not-found', `no letter ${n} of ${peer} was set aside`)
+  throw new HoldfastError('not-found', `letter ${n} of ${peer} is no dead letter`)
 }

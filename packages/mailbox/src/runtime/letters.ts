@@ -96,7 +96,7 @@ export function givenLetter(given: readonly unknown[]): { body: Uint8Array; opti
 function short(bytes: Uint8Array): Uint8Array {
   if (bytes.length <= BODY_BYTES_MAX) return bytes
   throw badValue(
-    `a letter has at most ${BODY_BYTES_MAX} bytes: ${bytes.length}; send what is larger in parts`,
+    `a letter has at most ${BODY_BYTES_MAX} bytes: ${bytes.length}; send larger data in parts`,
   )
 }
 

@@ -148,12 +148,12 @@ export function checkRoom(
   throw new HoldfastError(
     'outbox-full',
     `the outbox to ${to} is full: ${posted - acked} letters of ${lettersMax}, ` +
-      `${full} bytes of ${bytesMax}; wait until ${to} has taken some`,
+      `${full} bytes of ${bytesMax}; wait until ${to} has acknowledged some`,
   )
 }
 
 /** Checks that so many more letters can be delayed. @throws HoldfastError `outbox-full` */
 export function checkDelayed({ count }: TaskSchedule, letters: number): void {
   if (count + letters <= LATER_MAX) return
-  throw new HoldfastError('outbox-full', `${LATER_MAX} letters wait for their time already`)
+  throw new HoldfastError('outbox-full', `${LATER_MAX} letters are delayed already`)
 }

@@ -85,7 +85,7 @@ const FULL_MS: Millis = 1_000
 const LOOK_MS: Millis = 60_000
 
 /** The reason given for malformed bytes. */
-export const MALFORMED = 'what came is no message of a mailbox'
+export const MALFORMED = 'the bytes are no message of a mailbox'
 
 /** What turns need of their mailbox. */
 export interface TurnsHost {
