@@ -18,7 +18,7 @@ test('a hub keeps no more rooms than the limit says, and those that it has go on
   const desk = new Desk({ hub: { kept: 2 } })
   const [one, two, three] = ['a', 'b', 'c'].map((name) => new Kept(desk, name)) as Kept[]
   expect([one, two].map((room) => why(room!))).toEqual(['', ''])
-  expect(why(three!)).toMatch(/^limit hub.kept: at most 2 rooms kept/)
+  expect(why(three!)).toMatch(/^limit hub.kept: at most 2 stored rooms/)
   // Who is kept already writes on.
   expect(one!.keep('one ', 2)).toMatchObject([{ kind: 'kept', why: '' }])
   expect(desk.hub.archive.rooms.size).toBe(2)
@@ -29,7 +29,7 @@ test('of one address it keeps no more than the limit says, and of others as many
   const rooms = ['a', 'b', 'c'].map((name) => new Kept(desk, name, HERE))
   const other = new Kept(desk, 'd', THERE)
   expect(rooms.slice(0, 2).map(why)).toEqual(['', ''])
-  expect(why(rooms[2]!)).toMatch(/^limit address.kept: at most 2 rooms kept/)
+  expect(why(rooms[2]!)).toMatch(/^limit address.kept: at most 2 stored rooms/)
   expect(why(other)).toBe('')
 })
 

@@ -24,7 +24,7 @@ describe('words of a stream', () => {
     desk.go(1)
     expect(desk.closings.get(mute)).toEqual({
       kind: 'refused',
-      why: 'limit stream.silence: at most 30,000 ms in which a stranger says nothing',
+      why: 'limit stream.silence: at most 30,000 ms of silence before joining',
     })
     desk.go(silence.limit - 2)
     expect(desk.closed.has(pinging)).toBe(false)
@@ -157,7 +157,7 @@ describe('rooms', () => {
     const stream = desk.open(ONE)
     for (const room of ['a', 'b', 'c']) expect(kinds(desk.add(stream, room))).toEqual(['added'])
     expect(desk.add(stream, 'd')).toMatchObject([
-      { why: 'limit address.rooms: at most 3 rooms of its own' },
+      { why: 'limit address.rooms: at most 3 rooms founded' },
     ])
     // To find what is there costs nothing.
     expect(kinds(desk.add(stream, 'a', 9))).toEqual(['added'])

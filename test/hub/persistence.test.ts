@@ -113,7 +113,7 @@ describe('writing', () => {
     const [said] = room.keep('a long entry of the log ', 2)
     expect(said).toMatchObject({
       kind: 'kept',
-      why: 'limit room.kept: at most 20 bytes kept of one room',
+      why: 'limit room.kept: at most 20 stored bytes of one room',
     })
     expect(room.keep('two ', 2)).toMatchObject([kept(2)])
     const of = 33

@@ -7,7 +7,7 @@ import { nodeCurves } from '../../holdfast/src/drivers/crypto/node-crypto.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { whenBare } from '../../holdfast/src/drivers/net/server/tls.ts'
 import * as sockets from '../../holdfast/src/drivers/net/server/websocket-server.ts'
-import { report, warn } from '../../holdfast/src/drivers/report.ts'
+import { report as reportError, warn } from '../../holdfast/src/drivers/report.ts'
 import { createMemoryStore } from '../../holdfast/src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../holdfast/src/drivers/store/sqlite.ts'
 import { wallClock } from '../../holdfast/src/drivers/wall-clock.ts'
@@ -22,7 +22,7 @@ import { consultWith, type OnJoin } from './on-join.ts'
 import * as rooms from './rooms.ts'
 import { type HubLimits, readLimits, readTrust } from './server/given-limits.ts'
 import * as figures from './server/hub-figures.ts'
-import { type HubHealth, HubServer, type Report, type Weather } from './server/hub-server.ts'
+import { type HubHealth, HubServer, type Report, type RelayWrapper } from './server/hub-server.ts'
 import { type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`. */
@@ -146,7 +146,7 @@ export interface Drained {
 export interface InnerOptions {
   /** Paths besides `path`. */
   paths?: readonly string[]
-  weather?: Weather | undefined
+  wrapRelay?: RelayWrapper | undefined
   /** Existing spending and its limits. */
   budgets?: Budgets
   /** The trusted proxies. */
@@ -176,10 +176,10 @@ export interface InnerHub extends HubHandle {
 
 /** Opens a hub. @throws HoldfastError `bad-value` or `store` */
 export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
-  const { server, path = '/hub', origins = [], report: tell = report } = given
+  const { server, path = '/hub', origins = [], report = reportError } = given
   options.checkServer('server', server)
   const paths = [path, ...(inner.paths ?? [])].map(options.checkPath)
-  options.checkFunction('report', tell)
+  options.checkFunction('report', report)
   const games = given.games === undefined ? null : checkGames(given.games)
   const limits = readLimits('limits', given.limits ?? {})
   const trust = inner.trust ?? readTrust('trustProxy', given.trustProxy)
@@ -188,16 +188,16 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   const consult = consultWith(given.onJoin, loop)
   const store = openStore(given.store)
   try {
-    const events = eventsOf(loop, tell)
+    const events = eventsOf(loop, report)
     const hubServer = new HubServer(loop, store, {
-      onRoomChange: (news) => events.emit(news.kind, rooms.eventOf(news)),
+      onRoomChange: (change) => events.emit(change.kind, rooms.eventOf(change)),
       curves: nodeCurves,
       wall: wallClock,
       games,
       tickets,
       consult,
-      report: tell,
-      weather: inner.weather,
+      report,
+      wrapRelay: inner.wrapRelay,
       budgets: inner.budgets ?? budgetsOf(limits),
     })
     const streams = sockets.acceptStreams(server, {
@@ -207,7 +207,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
       // The hub chooses which stream to close when there are too many.
       connectionsMax: Infinity,
       trust,
-      untrusted: once(() => tell(new Error(UNTRUSTED), 'a proxy')),
+      untrusted: once(() => report(new Error(UNTRUSTED), 'a proxy')),
       accept: (stream, opening) => hubServer.accept(stream, opening),
       beacon: (body, opening) => hubServer.beacon(body, opening),
     })
@@ -220,23 +220,23 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   }
 }
 
-function eventsOf(loop: Loop, tell: Report): Listeners<rooms.HubEvents> {
+function eventsOf(loop: Loop, report: Report): Listeners<rooms.HubEvents> {
   const reports = new Reports({
     soon: (run) => loop.soon(run),
     notify: () => false,
-    reportUncaught: ({ error, where }) => tell(error, where),
+    reportUncaught: ({ error, where }) => report(error, where),
   })
   return new Listeners<rooms.HubEvents>('a hub', rooms.HUB_EVENTS, reports)
 }
 
 const BARE = (address: string): string =>
-  `a hub listens on ${address} without TLS: who is on the way learns who plays where, and may ` +
-  'keep players apart, though it can neither read nor change what they say to one another; give ' +
-  'the server a certificate (--tls-cert), or listen on 127.0.0.1 behind a proxy that has one'
+  `a hub listens on ${address} without TLS: anyone on the path learns who plays where and can ` +
+  'keep players apart, but can neither read nor change their messages; give the server a ' +
+  'certificate (--tls-cert), or listen on 127.0.0.1 behind a proxy that has one'
 
 const UNTRUSTED =
-  'requests say that they came through a proxy; without --trust-proxy (trustProxy) all that come ' +
-  'through it share what one address may cost'
+  'requests came through a proxy; without --trust-proxy (trustProxy) all clients behind it share ' +
+  'the limits of one address'
 
 function once(run: () => void): () => void {
   let done = false
@@ -294,10 +294,10 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
     sessions: (game = '') => all(hubServer.hub.registers, game).map(figures.listedSession),
     room: (game, room) => rooms.roomIn(hubServer, game, room),
     closeRoom: (game, room, how) => rooms.closeRoom(hubServer, game, room, how),
-    kept: () => rooms.keptRooms(hubServer),
+    kept: () => rooms.storedRooms(hubServer),
     dropRoom: (game, room) => rooms.dropRoom(hubServer, game, room),
-    exportRoom: (game, room) => rooms.exportKept(hubServer, game, room),
-    importRoom: (file, how) => rooms.importKept(hubServer, file, how),
+    exportRoom: (game, room) => rooms.exportStored(hubServer, game, room),
+    importRoom: (file, how) => rooms.importStored(hubServer, file, how),
     on: (name, listener, how) => events.on(name, listener, how),
     page: (game, after) => page(hubServer.hub, loop.now(), game, after),
     drain: async () => {
@@ -312,13 +312,13 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
 
 function figuresOf(hubServer: HubServer, streams: sockets.StreamServer): figures.HubFigures {
   const { registers, attached, counters, budgets } = hubServer.hub
-  const kept = rooms.keptRooms(hubServer)
+  const stored = rooms.storedRooms(hubServer)
   return {
     sessions: registers.rows.size,
     streams: streams.open(),
     members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
     diskOk: hubServer.health().ok,
-    kept: { rooms: kept.length, bytes: kept.reduce((sum, { bytes }) => sum + bytes, 0) },
+    kept: { rooms: stored.length, bytes: stored.reduce((sum, { bytes }) => sum + bytes, 0) },
     ceilings: figures.ceilingsOf(budgets.limits),
     hub: { ...counters },
     refused: { ...budgets.refused },

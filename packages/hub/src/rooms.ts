@@ -86,7 +86,7 @@ export interface KeptRoom {
   readonly until: number | null
 }
 
-export function keptRooms({ hub }: HubServer): KeptRoom[] {
+export function storedRooms({ hub }: HubServer): KeptRoom[] {
   const rooms = Array.from(hub.archive.rooms.values(), (room) => archive.latestOf(room))
   return rooms
     .filter((stored) => stored !== null)
@@ -97,11 +97,11 @@ export function keptRooms({ hub }: HubServer): KeptRoom[] {
 }
 
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
-  const kept = archive.find(server.hub.archive, placeOf(game, room))
-  return kept !== null && drop(server.turn, kept.session.entry.session)
+  const stored = archive.find(server.hub.archive, placeOf(game, room))
+  return stored !== null && drop(server.turn, stored.session.entry.session)
 }
 
-export function exportKept(server: HubServer, game: string, room: string): Uint8Array | null {
+export function exportStored(server: HubServer, game: string, room: string): Uint8Array | null {
   const saved = exportRoom(server.turn, placeOf(game, room))
   return saved && writeSaved(saved)
 }
@@ -115,7 +115,7 @@ export interface ImportOptions {
 /**
  * Stores a saved room. @throws HoldfastError `bad-value`, `no-such-game`, `exists`, `full`, `store`
  */
-export async function importKept(
+export async function importStored(
   server: HubServer,
   bytes: unknown,
   options: ImportOptions = {},
@@ -129,21 +129,21 @@ export async function importKept(
   const as = placeOf(saved.game, options.room ?? saved.room)
   const unfit = await server.restoreRoom(saved, as)
   if (unfit instanceof HoldfastError) throw unfit
-  if (unfit !== null) throw notTaken(unfit, as, saved.session)
-  return keptRooms(server).find(({ session }) => session === saved.session)!
+  if (unfit !== null) throw importError(unfit, as, saved.session)
+  return storedRooms(server).find(({ session }) => session === saved.session)!
 }
 
-function notTaken(
+function importError(
   unfit: ImportRefusal,
   as: { game: string; room: string },
   session: string,
 ): HoldfastError {
   const place = `${as.game}/${as.room}`
   if (unfit === 'too large') {
-    return new HoldfastError('full', `${place} is larger than this hub keeps of a room`)
+    return new HoldfastError('full', `${place} is larger than this hub stores of a room`)
   }
-  if (unfit === 'full') return new HoldfastError('full', 'this hub keeps as many rooms as it may')
-  const why = 'somebody is in it, it is kept, or its session is kept under another name'
+  if (unfit === 'full') return new HoldfastError('full', 'this hub stores no more rooms')
+  const why = 'it is in use or stored, or its session is stored under another name'
   return new HoldfastError('exists', `${place} (session ${session}) is here already: ${why}`)
 }
 

@@ -86,16 +86,16 @@ export function note(ground: Ground, who: string, what: string | (() => string))
 
 /** The last lines of the transcript: time in milliseconds, who, what. */
 export function transcript(ground: Ground): string[] {
-  const kept = ground.notes.slice(-ground.notesMax)
-  const dropped = ground.notesDropped + ground.notes.length - kept.length
-  const lines = kept.map(({ at, who, what }) => {
+  const shown = ground.notes.slice(-ground.notesMax)
+  const dropped = ground.notesDropped + ground.notes.length - shown.length
+  const lines = shown.map(({ at, who, what }) => {
     const words = typeof what === 'string' ? what : what()
     return `${at.toFixed(3).padStart(12)}  ${who.padEnd(8)}  ${words}`
   })
   return dropped > 0 ? [`(${dropped} lines before)`, ...lines] : lines
 }
 
-/** Describes bytes for the transcript; empty where no lines are kept. */
+/** Describes bytes for the transcript; empty where no lines are shown. */
 export function content(ground: Ground, bytes: Uint8Array): string {
   if (ground.notesMax === 0) return ''
   return ground.describe ? `${bytes.length} B ${ground.describe(bytes)}` : `${bytes.length} B`

@@ -21,7 +21,7 @@ import type { Certificate, Loop } from '../../../holdfast/src/ports.ts'
 import { plainLines } from '../../../holdfast/src/wire/text/plain.ts'
 import { create } from '../../../hub/src/machine/budgets.ts'
 import { type Drained, openHub } from '../../../hub/src/open-hub.ts'
-import type { Weather } from '../../../hub/src/server/hub-server.ts'
+import type { RelayWrapper } from '../../../hub/src/server/hub-server.ts'
 import * as given from '../given.ts'
 import type { Word } from '../given.ts'
 import { fail } from './give.ts'
@@ -248,7 +248,7 @@ async function opened(
   const spending = { budgets: create(options.limits), trust }
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
-  const weather = conditions ? weatherOf(createNodeLoop(), conditions) : undefined
+  const wrapRelay = conditions ? relayWrapperOf(createNodeLoop(), conditions) : undefined
   // The hub needs the server, and answers need the hub; no request arrives before both are open.
   let answer: Answer = (_path, _request, response) => fail(response, 503)
   const place = { host, port, option: '--port', origins, spending, tls } as const
@@ -259,7 +259,7 @@ async function opened(
   const hub = openHub(
     { server, origins, report, path, tickets, store, ...(games.length > 0 && { games }) },
     // The repository's games expect the hub there.
-    { weather, ...spending, paths: options.pages === null ? ['/hub'] : [] },
+    { wrapRelay, ...spending, paths: options.pages === null ? ['/hub'] : [] },
   )
   closers.push(() => hub.close())
   metrics.add(() => hub.metrics())
@@ -326,7 +326,7 @@ function folderFor(data: string): string {
 }
 
 // The hub is mid-path: relaying is one direction of a round trip.
-function weatherOf(loop: Loop, conditions: Conditions): Weather {
+function relayWrapperOf(loop: Loop, conditions: Conditions): RelayWrapper {
   const conditioner = new Conditioner(loop, conditions)
   const path = createPath()
   return (deliver) => (to, from, datagram) => {

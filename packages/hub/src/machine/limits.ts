@@ -31,7 +31,7 @@ export const TABLE = {
     },
     silence: {
       limit: 30_000,
-      of: 'ms in which a stranger says nothing',
+      of: 'ms of silence before joining',
       why: 'a process that looks for a room asks twice a second, and pings every 2 s',
     },
     messages: {
@@ -118,7 +118,7 @@ export const TABLE = {
     },
     rooms: {
       limit: 128,
-      of: 'rooms of its own',
+      of: 'rooms founded',
       why: 'two for each of 64 players',
     },
     seats: {
@@ -138,12 +138,12 @@ export const TABLE = {
     },
     keeps: {
       limit: { max: 16 * MEGA, perSecond: MEGA },
-      of: 'bytes that are kept',
+      of: 'bytes stored',
       why: '64 rooms that continue after a restart write 100 kB each at once',
     },
     kept: {
       limit: 512,
-      of: 'rooms kept',
+      of: 'stored rooms',
       why: 'a class of 64, each of whom opens a room on every day of a week',
     },
   },
@@ -156,12 +156,12 @@ export const TABLE = {
     },
     keeps: {
       limit: { max: 4 * MEGA, perSecond: 256 * KILO },
-      of: 'bytes that are kept',
+      of: 'bytes stored',
       why: 'a room of 16 that acts ten times a second each writes 30 kB',
     },
     kept: {
       limit: MEGA,
-      of: 'bytes kept of one room',
+      of: 'stored bytes of one room',
       why: 'the next opener reads all of it; a table of 10,000 keys is 400 kB',
     },
   },
@@ -203,12 +203,12 @@ export const TABLE = {
     },
     keeps: {
       limit: { max: 64 * MEGA, perSecond: 8 * MEGA },
-      of: 'bytes that are kept',
+      of: 'bytes stored',
       why: 'a disk takes more; so many cost 0.1 s of the loop a second',
     },
     kept: {
       limit: 10_000,
-      of: 'rooms kept',
+      of: 'stored rooms',
       why: 'each takes 2 to 4 kB of memory, and its size on disk',
     },
     registrations: {

@@ -62,22 +62,22 @@ export const stored = record({
 })
 
 const listedBefore = record({ inc: varint, player: varint, hash })
-const keptBefore = { members: list(listedBefore, MEMBERS_MAX), recovers: flag }
+const storedFields = { members: list(listedBefore, MEMBERS_MAX), recovers: flag }
 /** The form before link keys were added; `form` is `terms`. */
-export const storedWithTerms = record({ form, entry, ...keptBefore })
+export const storedWithTerms = record({ form, entry, ...storedFields })
 /** The form before terms were added. */
-export const storedBefore = record({ entry: record(place), ...keptBefore })
+export const storedBefore = record({ entry: record(place), ...storedFields })
 
-export function writeRecord(kept: SessionRecord): Uint8Array {
-  return encode(stored, { form: 'links', ...kept })
+export function writeRecord(session: SessionRecord): Uint8Array {
+  return encode(stored, { form: 'links', ...session })
 }
 
 /** Decodes a record of any form; null if it is none. */
 export function readRecord(bytes: Uint8Array): SessionRecord | null {
   const read = decode(stored, bytes)
   if (read?.form !== 'links') return upgrade(bytes)
-  const { form: _, ...kept } = read
-  return kept
+  const { form: _, ...session } = read
+  return session
 }
 
 const NOBODY = { hosts: false, entrants: [], invitations: [] }
@@ -106,22 +106,22 @@ export function rightsOf({ entrants }: Pick<SessionRecord, 'entrants'>, key: Uin
 
 /** Whether every member that a change gives a role may serve. */
 export function allowsRoles(
-  kept: SessionRecord,
+  session: SessionRecord,
   { why, primary, backup }: Pick<ToHub & { kind: 'change' }, 'why' | 'primary' | 'backup'>,
 ): boolean {
   switch (why) {
     case 'add':
-      return mayServe(kept, backup)
+      return mayServe(session, backup)
     case 'takeover':
     case 'handover':
     case 'recover':
-      return mayServe(kept, primary)
+      return mayServe(session, primary)
     default:
       return true
   }
 }
 
-function mayServe(kept: SessionRecord, inc: PeerId): boolean {
-  const member = kept.members.find((listed) => listed.inc === inc)
-  return member !== undefined && mayLead(rightsOf(kept, member.key), kept.hosts)
+function mayServe(session: SessionRecord, inc: PeerId): boolean {
+  const member = session.members.find((listed) => listed.inc === inc)
+  return member !== undefined && mayLead(rightsOf(session, member.key), session.hosts)
 }

@@ -12,7 +12,7 @@ import type { Hub, HubOut, Turn } from './state.ts'
 import { readRecord } from './records.ts'
 
 /** Retention of a saved room whose terms set none, in minutes. */
-const KEPT_MINUTES = 10
+const RETENTION_MINUTES = 10
 // Attempts to read a room that is written meanwhile.
 const TRIES_MAX = 10
 
@@ -37,8 +37,8 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const key = archive.recordOf(session)
   const before = out.read(key)
   const stored = before && decode(archive.archived, before)
-  const kept = stored && readRecord(stored.session)
-  if (!stored || !kept) return null
+  const record = stored && readRecord(stored.session)
+  if (!stored || !record) return null
   const sheets: Uint8Array[] = []
   for (let sheet = 0; sheet < stored.sheets; sheet++) {
     const bytes = out.read(archive.keyOf(session, sheet))
@@ -47,8 +47,8 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   }
   const after = out.read(key)
   if (!after || !sameBytes(before, after)) return 'changed'
-  const { game, room, playersMax, topology, terms, register: lead } = kept.entry
-  const { recovers, hosts, entrants } = kept
+  const { game, room, playersMax, topology, terms, register: lead } = record.entry
+  const { recovers, hosts, entrants } = record
   const { next, time, index } = stored
   const place = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
   return { ...place, recovers, hosts, entrants, next, time, index, sheets }
@@ -75,7 +75,7 @@ export function importRoom(
   const bytes = sheets.reduce((sum, one) => sum + one.length, 0)
   if (bytes > room.kept) return 'too large'
   if (hub.archive.rooms.size >= all.kept) return 'full'
-  const terms = keptTerms(saved.terms)
+  const terms = termsToKeep(saved.terms)
   const lead = { epoch: saved.epoch, primary: 0, backup: 0 }
   const place = { ...as, session, playersMax, topology, terms, register: lead }
   const entry = { ...place, players: 0, standing: 'open' } as const
@@ -98,8 +98,8 @@ export function importRoom(
   return null
 }
 
-function keptTerms(terms: string): string {
+function termsToKeep(terms: string): string {
   if ((termOf(terms, 'keep') ?? 0) > 0) return terms
-  const more = `${terms}${terms === '' ? '' : ';'}keep=${KEPT_MINUTES}`
+  const more = `${terms}${terms === '' ? '' : ';'}keep=${RETENTION_MINUTES}`
   return more.length > TERMS_MAX ? terms : more
 }

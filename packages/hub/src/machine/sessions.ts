@@ -62,8 +62,8 @@ export function close(turn: Turn, place: Place, shut: { why: string; until: Mill
   const { hub, now } = turn
   for (const [key, { until }] of hub.closedRooms) if (until <= now) hub.closedRooms.delete(key)
   hub.closedRooms.set(placeOf(place), shut)
-  const kept = archive.find(hub.archive, place)
-  if (kept) persistence.drop(turn, kept.session.entry.session)
+  const stored = archive.find(hub.archive, place)
+  if (stored) persistence.drop(turn, stored.session.entry.session)
   const rows = register.inRoom(hub.registers, place)
   for (const { entry } of rows) end(turn, entry.session)
   return rows.length
@@ -196,24 +196,24 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   if (onItsWay) return wait(call, onItsWay.entry.session, message)
   const shut = closedReason(call, message)
   if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
-  const { known, kept } = found(call, message)
+  const { known, opening } = found(call, message)
   // A write in flight decides whether the room may be opened.
   const writing = known ? null : archive.pendingSession(hub.archive, message)
   if (writing !== null) return wait(call, writing, message)
-  if (typeof kept === 'number') {
-    return refuse(connection, request, `${LATER}${opensAgain(kept)}`, out)
+  if (typeof opening === 'number') {
+    return refuse(connection, request, `${LATER}${opensAgain(opening)}`, out)
   }
-  const entrance = admission.decide(hub, known ?? kept?.stored.session ?? null, message, claims)
+  const entrance = admission.decide(hub, known ?? opening?.stored.session ?? null, message, claims)
   if ('refused' in entrance) {
     return refuse(connection, request, `${NOT_ADMITTED}${entrance.refused}`, out)
   }
   const founding = !known
-  const { hosts } = kept?.stored.session ?? message
+  const { hosts } = opening?.stored.session ?? message
   const mayOpen = message.playersMax > 0 && mayLead(entrance.rights, hosts)
   if (founding && !mayOpen) return refuse(connection, request, 'nobody serves it', out)
   if (admission.consult(call, message, claims, { ...entrance, founding })) return
-  if (kept && message.fresh) return replaceRoom(call, message, kept)
-  if (!known) return create(call, message, entrance, kept)
+  if (opening && message.fresh) return replaceRoom(call, message, opening)
+  if (!known) return create(call, message, entrance, opening)
   const full = takeSeat(call, known.entry.session)
   if (full) return refusals.answer(call, request, full)
   admission.enroll(known, key, entrance)
@@ -230,43 +230,43 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
 function found(
   { hub, now }: At,
   message: Add,
-): { known: register.Row | null; kept: Opening | Millis | null } {
+): { known: register.Row | null; opening: Opening | Millis | null } {
   const known = register.findAlive(hub.registers, now, message)
-  if (known && known.present.size > 0) return { known, kept: null }
-  const kept = persistence.openingOf({ hub, now }, message)
-  if (typeof kept === 'number' && known) return { known, kept: null }
-  return { known: kept ? null : known, kept }
+  if (known && known.present.size > 0) return { known, opening: null }
+  const opening = persistence.openingOf({ hub, now }, message)
+  if (typeof opening === 'number' && known) return { known, opening: null }
+  return { known: opening ? null : known, opening }
 }
 
 const TAKEN = 'the stored room cannot be renamed: try again later'
 
 const RESERVED = `${NOT_ADMITTED}this name is reserved for a stored room: choose another`
 
-function replaceRoom(call: Call, message: Add, kept: Opening): void {
+function replaceRoom(call: Call, message: Add, opening: Opening): void {
   const { hub, connection, out } = call
   const { request, room } = message
   if (archive.isReserved(hub.archive, room)) return refuse(connection, request, RESERVED, out)
-  if (!persistence.replaceRoom(call, kept)) return refuse(connection, request, TAKEN, out)
-  wait(call, kept.stored.session.entry.session, message)
+  if (!persistence.replaceRoom(call, opening)) return refuse(connection, request, TAKEN, out)
+  wait(call, opening.stored.session.entry.session, message)
 }
 
 function create(
   call: Call,
   message: Add,
   entrance: admission.Entrance,
-  kept: Opening | null,
+  opening: Opening | null,
 ): void {
   const { hub, now, connection, from } = call
   const { request } = message
-  if (kept && kept.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
-  if (!kept && archive.isReserved(hub.archive, message.room)) {
+  if (opening && opening.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
+  if (!opening && archive.isReserved(hub.archive, message.room)) {
     return refuse(connection, request, RESERVED, call.out)
   }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
   const newId = (): string => `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
-  const row = kept
-    ? persistence.open(call, kept, message)
+  const row = opening
+    ? persistence.open(call, opening, message)
     : register.add(hub.registers, now, message, newId(), call.out)
   const id = row.entry.session
   admission.enroll(row, message.key, entrance)
@@ -274,7 +274,7 @@ function create(
   from.founded.add(id)
   if (hub.expiries.has(id)) sessionExpiry.untrack(hub, id)
   sessionExpiry.track(hub, now, id, from.account)
-  hub.pendingRequests.set(id, { connection, kind: 'add', message, opened: kept })
+  hub.pendingRequests.set(id, { connection, kind: 'add', message, opened: opening })
 }
 
 function welcome(

@@ -46,21 +46,21 @@ export function replayBeacon(
   soon: (run: () => void) => void,
 ): void {
   let isOpen = true
-  const say = (some: readonly Uint8Array[]): void => {
+  const deliver = (some: readonly Uint8Array[]): void => {
     for (const message of some) if (isOpen) events.message(message)
   }
   const end = (): void => {
-    if (isOpen) events.closed('a beacon has said all')
+    if (isOpen) events.closed('the beacon ended')
     isOpen = false
   }
-  const goOn = (): void => {
-    say(messages.slice(2))
+  const finish = (): void => {
+    deliver(messages.slice(2))
     end()
   }
   const events = accept({
     send: (bytes) => {
       const kind = read(fromHub, bytes)?.kind
-      if (kind === 'attached') soon(goOn)
+      if (kind === 'attached') soon(finish)
       if (kind === 'refused') soon(end)
       return isOpen
     },
@@ -68,8 +68,8 @@ export function replayBeacon(
     close: () => void (isOpen = false),
   })
   events.opened()
-  say(messages.slice(0, 1))
-  if (isOpen) behind(() => say(messages.slice(1, 2)))
+  deliver(messages.slice(0, 1))
+  if (isOpen) behind(() => deliver(messages.slice(1, 2)))
 }
 
 function read<Value>(layout: Layout<Value>, bytes: Uint8Array): Value | null {

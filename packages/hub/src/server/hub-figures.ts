@@ -70,16 +70,16 @@ export function ceilingsOf(limits: Limits): HubFigures['ceilings'] {
 export function figuresText(figures: HubFigures): string {
   const { sessions, streams, members, diskOk, kept, ceilings, hub, door, refused } = figures
   return [
-    countsText('holdfast_hub_total', 'What the hub did', hub),
-    countsText('holdfast_streams_total', 'What happened at the door', door),
-    metricText('holdfast_refused_total', 'counter', 'Limits that were met', byLimit(refused)),
-    metricText('holdfast_ceiling', 'gauge', 'Most that the hub takes at once', byLimit(ceilings)),
-    gaugeText('holdfast_disk_ok', 'Whether the disk takes what is written', diskOk ? 1 : 0),
+    countsText('holdfast_hub_total', 'Events at the hub', hub),
+    countsText('holdfast_streams_total', 'Streams by result of their opening', door),
+    metricText('holdfast_refused_total', 'counter', 'Requests over a limit', byLimit(refused)),
+    metricText('holdfast_ceiling', 'gauge', 'Ceilings of the hub', byLimit(ceilings)),
+    gaugeText('holdfast_disk_ok', 'Whether writes to the store succeed', diskOk ? 1 : 0),
     gaugeText('holdfast_sessions', 'Sessions in the register', sessions),
     gaugeText('holdfast_streams', 'Open streams', streams),
     gaugeText('holdfast_members', 'Attached members', members),
-    gaugeText('holdfast_kept_rooms', 'Rooms that are kept', kept.rooms),
-    gaugeText('holdfast_kept_bytes', 'Bytes that are kept of rooms', kept.bytes),
+    gaugeText('holdfast_kept_rooms', 'Stored rooms', kept.rooms),
+    gaugeText('holdfast_kept_bytes', 'Bytes of stored rooms', kept.bytes),
   ].join('')
 }
 

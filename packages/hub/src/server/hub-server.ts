@@ -37,7 +37,7 @@ const RECORDS_MAX = 1_000
 export const SEED_RECORD = 'the hub'
 
 /** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
-export type Weather = (deliver: Relay) => Relay
+export type RelayWrapper = (deliver: Relay) => Relay
 type Relay = (connection: number, from: number, datagram: Uint8Array) => void
 
 /** The health of a hub. */
@@ -67,20 +67,20 @@ export class HubServer {
   readonly #streams = new Map<number, Stream>()
   /** Relayed datagrams waiting in each stream. */
   readonly #relayQueues = new Map<number, relayQueue.RelayQueue>()
-  readonly #behind: AfterClose
+  readonly #afterClose: AfterClose
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
   readonly #owed = new Set<string>()
   /** The sessions of the current write that have yet to learn its result; null without one. */
   #writing: string[] | null = null
-  readonly #answers: Alarm
+  readonly #resultsAlarm: Alarm
   #trouble: HoldfastError | null = null
   /** When the next write or retry is due. */
   #diskAt: Millis = Infinity
   isDraining = false
   /** Callbacks for when the records of a session are written. */
-  readonly #asked = new Map<string, (error: HoldfastError | null) => void>()
+  readonly #onStored = new Map<string, (error: HoldfastError | null) => void>()
   /** Called when a write has ended. */
   #written: (() => void) | null = null
   #count = 0
@@ -88,10 +88,10 @@ export class HubServer {
 
   /** Starts from what the store holds. @throws HoldfastError code `store` for a foreign record */
   constructor(loop: Loop, store: Store, options: HubServerOptions) {
-    const { curves, weather = (deliver) => deliver, report = () => {} } = options
+    const { curves, wrapRelay = (deliver) => deliver, report = () => {} } = options
     const { games = null, budgets } = options
     this.#loop = loop
-    this.#behind = new AfterClose(loop)
+    this.#afterClose = new AfterClose(loop)
     this.#store = store
     this.#options = options
     this.#report = report
@@ -108,11 +108,11 @@ export class HubServer {
     }
     this.#alarm = loop.alarm(() => this.#wake())
     this.#diskAlarm = loop.alarm(() => this.#write())
-    this.#answers = loop.alarm(() => this.#tellPart())
+    this.#resultsAlarm = loop.alarm(() => this.#reportResults())
     this.#out = {
       send: (connection, bytes) => void this.#streams.get(connection)?.send(bytes),
-      relay: weather((to, from, datagram) => {
-        this.#pass(to, `member ${from}`, frameRelay(from, datagram))
+      relay: wrapRelay((to, from, datagram) => {
+        this.#sendRelayed(to, `member ${from}`, frameRelay(from, datagram))
       }),
       knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
       sign: curves.signing(seed),
@@ -157,7 +157,7 @@ export class HubServer {
     const behind = (run: () => void): void => {
       const older = this.hub.attached.get(session)?.get(inc)
       if (older === undefined) run()
-      else this.#behind.add(older, run)
+      else this.#afterClose.add(older, run)
     }
     replayBeacon(beacon, accept, behind, (run) => this.#loop.soon(run))
     return true
@@ -210,25 +210,25 @@ export class HubServer {
   async restoreRoom(saved: Saved, as: Place): Promise<ImportRefusal | HoldfastError | null> {
     const unfit = importRoom(this.turn, saved, as)
     if (unfit !== null) return unfit
-    return new Promise((resolve) => this.#asked.set(saved.session, resolve))
+    return new Promise((resolve) => this.#onStored.set(saved.session, resolve))
   }
 
   // For an invalid ticket the reader rejects with the reason.
   #check(connection: number, ticket: string): void {
-    const told = (claims: Claims | string): void => {
+    const settle = (claims: Claims | string): void => {
       this.#act(connection, () => hub.receiveTicket(this.turn, { connection, ticket }, claims))
     }
-    this.#options.tickets!.read(ticket).then(told, (error: Error) => told(error.message))
+    this.#options.tickets!.read(ticket).then(settle, (error: Error) => settle(error.message))
   }
 
   // Without a verdict the applicant is refused.
   #consult(connection: number, applicant: Applicant): void {
-    const told = (why: string | null): void => {
+    const settle = (why: string | null): void => {
       this.#act(connection, () => hub.receiveVerdict(this.turn, { connection, applicant }, why))
     }
-    this.#options.consult!(applicant).then(told, (error: unknown) => {
+    this.#options.consult!(applicant).then(settle, (error: unknown) => {
       this.#report(error, 'onJoin')
-      told('the application could not be asked: try again later')
+      settle('the application could not be asked: try again later')
     })
   }
 
@@ -269,7 +269,7 @@ export class HubServer {
     }
   }
 
-  #pass(connection: number, source: string, frame: Uint8Array): void {
+  #sendRelayed(connection: number, source: string, frame: Uint8Array): void {
     const stream = this.#streams.get(connection)
     if (stream && this.#hasRoom(connection, stream.backlog(), source, frame)) stream.send(frame)
     else this.hub.counters.congested++
@@ -278,7 +278,7 @@ export class HubServer {
   // All callers of one address are one source.
   #knock(connection: number, caller: number, datagram: Uint8Array): void {
     const place = this.hub.connections.get(caller)?.account.place ?? ''
-    this.#pass(connection, `caller ${place}`, frameKnock(caller, datagram))
+    this.#sendRelayed(connection, `caller ${place}`, frameKnock(caller, datagram))
   }
 
   #hasRoom(connection: number, backlog: number, source: string, frame: Uint8Array): boolean {
@@ -302,7 +302,7 @@ export class HubServer {
     this.#streams.delete(connection)
     this.#relayQueues.delete(connection)
     hub.removeStream(this.turn, connection)
-    this.#behind.gone(connection)
+    this.#afterClose.gone(connection)
   }
 
   #wake(): void {
@@ -358,11 +358,11 @@ export class HubServer {
 
   #wrote(error: HoldfastError | null): void {
     this.#trouble = error
-    this.#tellPart()
+    this.#reportResults()
   }
 
   // Results cost signatures: they are reported in parts, one per turn, before the next write.
-  #tellPart(): void {
+  #reportResults(): void {
     const error = this.#trouble
     const left = this.#writing!
     const sessions = left.splice(0, PART_MAX)
@@ -375,11 +375,11 @@ export class HubServer {
         // Changes already in effect, such as a list of members, must still be written.
         if (this.hub.registers.rows.has(one)) this.#owed.add(one)
       })
-      this.#asked.get(one)?.(error)
-      this.#asked.delete(one)
+      this.#onStored.get(one)?.(error)
+      this.#onStored.delete(one)
     }
     this.#arm()
-    if (left.length > 0) return this.#answers.set(turn.now)
+    if (left.length > 0) return this.#resultsAlarm.set(turn.now)
     this.#writing = null
     this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
     this.#written?.()
@@ -412,7 +412,7 @@ export interface HubServerOptions {
   curves: SigningCurves
   /** Milliseconds since 1970, for the retention of rooms over restarts. */
   wall: () => Millis
-  weather?: Weather | undefined
+  wrapRelay?: RelayWrapper | undefined
   report?: Report
   /** The only games that are allowed; null for any. */
   games?: ReadonlySet<string> | null

@@ -24,7 +24,7 @@ const PEERS_MAX = 1_000
 export class Ends {
   readonly #ends = new Map<string, End[]>()
   /** Runs whose letters are cached, oldest first. */
-  readonly #kept: End[] = []
+  readonly #cached: End[] = []
   #bytes = 0
 
   add(peer: string, runs: readonly Written[]): void {
@@ -33,11 +33,11 @@ export class Ends {
     else this.#ends.set(peer, ends)
     for (const { first, last, bytes, digest, life, before, packed } of runs) {
       ends.push({ first, last, bytes, digest, life, before, packed })
-      this.#kept.push(ends.at(-1)!)
+      this.#cached.push(ends.at(-1)!)
       this.#bytes += bytes
     }
     while (this.#bytes > BYTES_MAX) {
-      const oldest = this.#kept.shift()!
+      const oldest = this.#cached.shift()!
       this.#bytes -= oldest.bytes
       oldest.packed = null
     }
@@ -65,8 +65,8 @@ export class Ends {
   /** Evicts the letters up to that number. */
   trim(peer: string, upTo: number): void {
     const ends = this.#ends.get(peer)
-    const kept = ends?.findIndex(({ last }) => last > upTo) ?? -1
-    for (const end of ends?.splice(0, kept < 0 ? ends.length : kept) ?? []) end.packed = null
+    const next = ends?.findIndex(({ last }) => last > upTo) ?? -1
+    for (const end of ends?.splice(0, next < 0 ? ends.length : next) ?? []) end.packed = null
   }
 
   forget(peer: string): void {

@@ -1,6 +1,6 @@
 /**
  * A mailbox in IndexedDB, for pages. Handlers read synchronously, so all of it is loaded at opening
- * and kept in memory too; it is meant for thousands of letters, not for a million.
+ * and held in memory too; it is meant for thousands of letters, not for a million.
  *
  * `durability: 'strict'` asks the browser to flush a change to disk before it reports completion.
  */
@@ -9,7 +9,7 @@ import { HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { DeadLetter, MailChange, MailHead, MailStore } from '../../../holdfast/src/ports.ts'
 import { digestOf, NO_DIGEST, NO_LIFE } from '../../../holdfast/src/wire/history.ts'
 import { applyTo, closed, emptyContent, MailMemory, newHead } from './mail-memory.ts'
-import type { KeptLetter, MailContent } from './mail-memory.ts'
+import type { StoredLetter, MailContent } from './mail-memory.ts'
 
 /** The layout version that this code writes. */
 const LAYOUT_VERSION = 3
@@ -42,7 +42,7 @@ export async function openMailIndexedDb(name: string): Promise<MailStore> {
     }
     database = await settled(name, request)
     const content = await contentOf(name, database)
-    return new MailIndexedDb(name, database, content, isNew && wasKept(name) ? WIPED : null)
+    return new MailIndexedDb(name, database, content, isNew && wasStored(name) ? WIPED : null)
   } catch (error) {
     database?.close()
     unlock(name)
@@ -121,7 +121,7 @@ class MailIndexedDb extends MailMemory {
   #witness(): void {
     if (this.#isWitnessed) return
     this.#isWitnessed = true
-    notes()?.setItem(keptOf(this.name), 'yes')
+    notes()?.setItem(existedKeyOf(this.name), 'yes')
   }
 
   #write(transaction: IDBTransaction, changes: readonly MailChange[]): void {
@@ -171,11 +171,11 @@ function notes(): Storage | null {
 }
 
 /** Whether localStorage records that a mailbox of that name existed. */
-function wasKept(name: string): boolean {
-  return (notes()?.getItem(keptOf(name)) ?? null) !== null
+function wasStored(name: string): boolean {
+  return (notes()?.getItem(existedKeyOf(name)) ?? null) !== null
 }
 
-function keptOf(name: string): string {
+function existedKeyOf(name: string): string {
   return `holdfast mailbox ${name} was kept`
 }
 
@@ -195,16 +195,16 @@ async function contentOf(name: string, database: IDBDatabase): Promise<MailConte
   }
   const [heads, letters, dead, values] = await Promise.all([
     all<MailHead>('heads'),
-    all<Uint8Array | Omit<KeptLetter, 'n'>>('letters'),
+    all<Uint8Array | Omit<StoredLetter, 'n'>>('letters'),
     all<DeadLetter>('dead'),
     all<Uint8Array>('values'),
   ])
   for (const [, head] of heads) content.heads.set(head.peer, { ...newHead(head.peer), ...head })
-  for (const [key, kept] of letters) {
+  for (const [key, stored] of letters) {
     const [peer, n] = key as [string, number]
-    const list: KeptLetter[] = content.letters.get(peer) ?? []
+    const list: StoredLetter[] = content.letters.get(peer) ?? []
     content.letters.set(peer, list)
-    list.push(kept instanceof Uint8Array ? older(kept, n, list.at(-1)) : { n, ...kept })
+    list.push(stored instanceof Uint8Array ? older(stored, n, list.at(-1)) : { n, ...stored })
   }
   complete(content)
   content.dead = dead.map(([, letter]) => letter)
@@ -213,7 +213,7 @@ async function contentOf(name: string, database: IDBDatabase): Promise<MailConte
 }
 
 // Version 1 had no histories.
-function older(body: Uint8Array, n: number, before: KeptLetter | undefined): KeptLetter {
+function older(body: Uint8Array, n: number, before: StoredLetter | undefined): StoredLetter {
   const digest = digestOf(before?.digest ?? NO_DIGEST, NO_LIFE, body)
   return { n, body, life: NO_LIFE, digest }
 }

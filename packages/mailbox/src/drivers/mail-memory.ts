@@ -13,7 +13,7 @@ import {
 } from '../../../holdfast/src/ports.ts'
 
 /** A stored letter, with its life and digest. */
-export interface KeptLetter extends Letter {
+export interface StoredLetter extends Letter {
   life: Uint8Array
   digest: Uint8Array
 }
@@ -22,7 +22,7 @@ export interface KeptLetter extends Letter {
 export interface MailContent {
   heads: Map<string, MailHead>
   /** Letters by peer, in order. */
-  letters: Map<string, KeptLetter[]>
+  letters: Map<string, StoredLetter[]>
   dead: DeadLetter[]
   values: Map<string, Uint8Array>
 }
@@ -89,15 +89,15 @@ export function move(head: MailHead, change: Moving): void {
   } else head.tries++
 }
 
-function lettersOf(content: MailContent, peer: string): KeptLetter[] {
+function lettersOf(content: MailContent, peer: string): StoredLetter[] {
   const known = content.letters.get(peer)
   if (known) return known
-  const letters: KeptLetter[] = []
+  const letters: StoredLetter[] = []
   content.letters.set(peer, letters)
   return letters
 }
 
-function drop(letters: KeptLetter[], upTo: number): void {
+function drop(letters: StoredLetter[], upTo: number): void {
   const first = letters[0]?.n ?? 0
   letters.splice(0, Math.max(0, upTo - first + 1))
 }

@@ -46,10 +46,10 @@ export function adopt(
   const peer = peerOf(box, id)
   const to = common ?? commonTo(peer, hello)
   if (to === null) return null
-  const kept = lettersAbove(shelf, id, Math.max(peer.acked, to))
+  const waiting = lettersAbove(shelf, id, Math.max(peer.acked, to))
   const from = commonFrom(peer, hello)
   const result = {
-    resent: range((kept[0]?.n ?? 1) - 1, kept.at(-1)?.n ?? 0),
+    resent: range((waiting[0]?.n ?? 1) - 1, waiting.at(-1)?.n ?? 0),
     givenUp: range(to, peer.acked),
     strays: range(from ?? peer.heard, peer.heard),
     missed: range(from ?? hello.acked, hello.acked),
@@ -58,7 +58,7 @@ export function adopt(
   const head = headOf(peer, hello, from)
   Object.assign(peer, head, { gone: head.heard, retryAt: 0 })
   out.record({ kind: 'begun', peer: id, head: { peer: id, ...head } })
-  for (const { body } of kept) add(box, id, body, out)
+  for (const { body } of waiting) add(box, id, body, out)
   return result
 }
 

@@ -3,7 +3,7 @@
  *
  * The state is first serialized as 32-bit words: for each value a tag with its length, then its
  * content, so no two different values have the same words. Two 32-bit lanes with different
- * constants run over the words, and 53 bits of them are kept, as many as a number holds exactly.
+ * constants run over the words, and 53 bits of them are taken, as many as a number holds exactly.
  *
  * What counts as the same state:
  * - The insertion order of a Map or Set does not count. Entries are hashed one by one and the
@@ -58,7 +58,7 @@ export function hash(value: unknown): number {
   at = 0
   put(value)
   run(words, 0, at)
-  return kept()
+  return bits53()
 }
 
 /**
@@ -85,11 +85,11 @@ export function wordsOf(value: unknown): Int32Array {
  */
 export function hashNumbers(numbers: Int32Array, count: number): number {
   run(numbers, 0, count)
-  return kept()
+  return bits53()
 }
 
 // The first 53 bits of the two lanes.
-function kept(): number {
+function bits53(): number {
   return (lanes[0]! >>> 0) * 0x200000 + (lanes[1]! >>> 11)
 }
 
