@@ -504,7 +504,7 @@ function batchOf(scope: MailScope, side: Side): MailMessage | null {
 
 // A side takes something from the network, and its handler does what it does.
 function hear(scope: MailScope, side: Side, message: MailMessage, out: MailOut): void {
-  mailbox.hear(side.box, 0, side.other, message, shelfOf(scope, side), out)
+  mailbox.receive(side.box, 0, side.other, message, shelfOf(scope, side), out)
   handle(scope, side, 0, out)
 }
 

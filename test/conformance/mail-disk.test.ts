@@ -73,7 +73,7 @@ describe('a backup', () => {
 
   test('of what is in memory is refused', async () => {
     const alice = await open({ id: 'alice', store: null })
-    expect(await failsWith(alice.backup(freshFile()))).toContain('is no file')
+    expect(await failsWith(alice.backup(freshFile()))).toContain('is not a file')
   })
 })
 
@@ -91,7 +91,7 @@ test('a store that is deleted or replaced while it is open says so to who posts'
       said = await failsWith(alice.to('bob').post(2))
     expect(said).toContain(what)
     renameSync(away, store)
-    expect(await failsWith(alice.to('bob').post(2))).toContain('open it anew')
+    expect(await failsWith(alice.to('bob').post(2))).toContain('reopen it')
     await close(alice)
   }
 })

@@ -305,7 +305,7 @@ describe('a mailbox says', () => {
     for (let i = 0; i < 3; i++) await alice.to('bob').post(i)
     expect(await fails(() => alice.to('bob').post(3))).toBe(
       'outbox-full: the outbox to bob is full: 3 letters of 3, 63 bytes of 1073741824; ' +
-        'wait until bob has taken some',
+        'wait until bob has acknowledged some',
     )
     const bob = await open({ id: 'bob', listen: { port: 0 } })
     bob.on('letter', () => {})
@@ -343,7 +343,7 @@ describe('a mailbox says', () => {
     expect(await why({})).toBe('bob takes no letters from mallory')
     expect(await why({ id: 'alice' })).toContain('bob knows alice by another key than this')
     expect(await why({ id: 'alice' }, 'carol')).toBe('this is the mailbox of bob, not of carol')
-    expect(await why({ id: 'bob' })).toContain('cannot be called bob')
+    expect(await why({ id: 'bob' })).toContain('bob is the name of this mailbox')
     expect(await why({ id: 'alice', store })).toBe('taken')
     expect(await why({ id: 'amy' })).toBe('taken')
     expect(await why({ id: 'amy' })).toContain('bob knows amy by another key than this')
