@@ -28,7 +28,7 @@ import { type ActionOutcome, ANSWER_LOST, askPrimary, refused, unfit } from '../
 
 type AnyAction = ActionType<never, unknown>
 
-export const actionsKind: Kind<'action'> = {
+const actionsKind: Kind<'action'> = {
   word: 'action',
   channel: actions.ACTIONS_CHANNEL,
   most: Infinity,

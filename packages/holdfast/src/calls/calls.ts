@@ -32,7 +32,7 @@ import type { Part } from '../kind/protocol/part.ts'
 import { rpcPart } from './protocol/rpc.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 
-export const proceduresKind: Kind<'procedure'> = {
+const proceduresKind: Kind<'procedure'> = {
   word: 'procedure',
   channel: RPC_CHANNEL,
   most: Infinity,

@@ -65,7 +65,7 @@ function textOf(definition: Definition): string {
 }
 
 /** The error for a definition that `join` was not given. @param how  in which way it was not */
-export function notGiven({ kind, name }: Definition, how: string = ''): HoldfastError {
+function notGiven({ kind, name }: Definition, how: string = ''): HoldfastError {
   const said = `the ${kind.word} "${name}" was not given to join${how && ` ${how}`}`
   return new HoldfastError('not-found', said)
 }

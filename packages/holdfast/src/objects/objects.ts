@@ -21,7 +21,7 @@ import type { Report } from '../api/reports.ts'
 /** Most send ticks of objects a second. */
 const RATE_MAX: number = 1_000 / objects.GATHER_MS
 
-export const objectsKind: Kind<'object'> = {
+const objectsKind: Kind<'object'> = {
   word: 'object',
   channel: objects.OBJECTS_CHANNEL,
   most: OBJECT_TYPES_MAX,

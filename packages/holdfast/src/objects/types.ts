@@ -39,7 +39,7 @@ export function withRoom<F extends Fields = Fields>(options: MigrationOptions<F>
   return { keeper, options: options as unknown as MigrationOptions<Fields> }
 }
 
-export function isWithRoom(given: unknown): given is WithRoom {
+function isWithRoom(given: unknown): given is WithRoom {
   return typeof given === 'object' && given !== null && 'keeper' in given && 'options' in given
 }
 

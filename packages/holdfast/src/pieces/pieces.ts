@@ -17,7 +17,7 @@ export { reject, secret } from './types.ts'
 export type { Face, PieceOptions, PieceType, Rejection, Secret, Sees } from './types.ts'
 export type { GameTable, TablePiece, Timed } from './table.ts'
 
-export const piecesKind: Kind<'piece'> = {
+const piecesKind: Kind<'piece'> = {
   word: 'piece',
   channel: pieces.PIECES_CHANNEL,
   most: pieces.PIECE_TYPES_MAX,

@@ -145,7 +145,7 @@ export interface SlotsType<State = unknown, Act = unknown> {
 }
 
 /** The kind of all worlds of slots; a session has at most one. */
-export const slotsKind: Kind<'world of slots'> = {
+const slotsKind: Kind<'world of slots'> = {
   word: 'world of slots',
   channel: machine.SLOTS_CHANNEL,
   most: 1,

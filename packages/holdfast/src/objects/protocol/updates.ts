@@ -474,7 +474,7 @@ function tickOf(objects: Objects, now: Millis): Tick {
 }
 
 /** A frame of this tick that contains an object, preferably as its first; null for none. */
-export function sharedFrame(objects: Objects, now: Millis, index: number): SharedFrame | null {
+function sharedFrame(objects: Objects, now: Millis, index: number): SharedFrame | null {
   if (!objects.rules.shares()) return null
   const { frames } = tickOf(objects, now)
   let found: SharedFrame | null = null
@@ -486,7 +486,7 @@ export function sharedFrame(objects: Objects, now: Millis, index: number): Share
 }
 
 /** Whether a peer lacks exactly the fields of an update. */
-export function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
+function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
   const { index, replica, oseq } = update
   const base = subscriber.acked[index]!
   return (
@@ -535,7 +535,7 @@ export function addUpdate(
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
 }
 
-export function keepFrame(
+function keepFrame(
   objects: Objects,
   now: Millis,
   frame: SharedFrame,

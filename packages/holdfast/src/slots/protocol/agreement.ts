@@ -119,7 +119,7 @@ export function haveAllReported({ here, me, peers, round }: Slots): boolean {
 }
 
 /** All players have the same acts up to that slot: other acts up to there are discarded. */
-export function advanceAgreed(slots: Slots, agreed: number, out: SlotsOut): void {
+function advanceAgreed(slots: Slots, agreed: number, out: SlotsOut): void {
   if (agreed <= slots.agreed) return
   slots.agreed = agreed
   const left = takeDiscarded(slots, agreed)

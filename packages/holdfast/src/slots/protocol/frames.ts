@@ -75,7 +75,7 @@ export interface Frame {
 }
 
 /** Writes one frame. @returns the events in it */
-export function writeFrame(
+function writeFrame(
   slots: Slots,
   now: Millis,
   peer: SlotPeer,
