@@ -23,7 +23,6 @@ export interface Ring {
   count: number
   /** Session time of each sample; the n-th is at n % RECENT_MAX. */
   readonly at: Float64Array
-  /** Age of each sample. */
   readonly age: Float64Array
 }
 

@@ -397,7 +397,6 @@ export class Piece implements PieceHandle<Fields> {
     this.emit('lost', { by: this.#member(by), why })
   }
 
-  /** Internal: the piece was removed. */
   onGone(): void {
     this.alive = false
     for (const { settle } of this.#queue.splice(0)) settle(this.lateOutcome(0))

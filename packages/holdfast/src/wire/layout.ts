@@ -19,7 +19,6 @@ export interface Layout<Value> {
   read(reader: ByteReader): Value
 }
 
-/** The type of the values that a layout describes. */
 export type ValueOf<L> = L extends Layout<infer Value> ? Value : never
 
 export const u8: Layout<number> = { write: bytes.writeU8, read: bytes.readU8 }

@@ -73,7 +73,6 @@ export function readFrame(bytes: Uint8Array): HubFrame | null {
 const RELAYED = 'relay:'
 const KNOCKED = 'knock:'
 
-/** The address of a member behind the hub. */
 export function relayed(inc: PeerId): string {
   return `${RELAYED}${inc}`
 }

@@ -156,7 +156,6 @@ export function keys(actions: Actions, prefix = ''): string[] {
     .sort()
 }
 
-/** Opens a draft of another part's state for one action. */
 export type Companion = (by: Actor) => Draft
 
 /** @param companions  open drafts of parts that an action changes besides the table */

@@ -24,7 +24,6 @@ export interface Rows {
   readonly write: (key: string, value: string | null) => void
 }
 
-/** Keys of existing rows that begin with the prefix. */
 export function startingWith({ names, current }: Rows, prefix: string): string[] {
   return names().filter((key) => key.startsWith(prefix) && typeof current(key) === 'string')
 }

@@ -57,7 +57,6 @@ export function create() {
 
 export type Timers = ReturnType<typeof create>
 
-/** Updates the schedule after a row of the committed table was written or removed. */
 export function onRow(timers: Timers, key: string, value: string | null): void {
   if (!key.startsWith(PREFIX)) return
   note(timers, key, value)

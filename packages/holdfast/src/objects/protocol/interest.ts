@@ -310,7 +310,6 @@ function edge(cells: number): number {
   return Math.max(0, Math.abs(cells) - 0.5)
 }
 
-/** Decides which objects a new peer sees. */
 export function beginToSee(ctx: Context, subscriber: Subscriber): void {
   const { objects, types } = ctx
   removeViewer(objects, subscriber.peer)

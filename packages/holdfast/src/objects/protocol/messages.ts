@@ -222,12 +222,10 @@ export function readEntry(reader: ByteReader, types: Types): ObjectEntry {
   return entry
 }
 
-/** A message of a kind and some numbers. */
 export function plain(kind: number, ...numbers: number[]): Uint8Array {
   return finish(beginWith(kind, numbers))
 }
 
-/** A message of a kind, some numbers and one entry. */
 export function withEntry(
   kind: number,
   types: Types,

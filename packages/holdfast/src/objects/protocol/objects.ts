@@ -199,7 +199,6 @@ export const RULES: ObjectsRules = rulesOf<ObjectsRules>({
   waitsForAll: () => true,
 })
 
-/** Creates the state without objects. @param gatherMs  least time between two send ticks */
 export function create(gatherMs: Millis = GATHER_MS, rules: ObjectsRules = RULES): Objects {
   return createState(gatherMs, rules)
 }

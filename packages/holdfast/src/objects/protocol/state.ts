@@ -70,14 +70,11 @@ export interface TypeRules {
   readonly eyes: number
 }
 
-/** Who sees an object of a type. */
 export type VisibilityRule =
   /** Members with eyes within the radius of the object's place, a vec2 in that column, see it. */
   | { readonly kind: 'near'; readonly column: number; readonly radius: number }
-  /** The game's function decides who sees the object. */
   | { readonly kind: 'rule'; readonly sees: (fields: Quantised) => Sees }
 
-/** Whether a viewer sees one state of an object. */
 export type Sees = (viewer: PeerId, player: number) => boolean
 
 export type Types = readonly TypeRules[]
@@ -246,9 +243,7 @@ export function createSubscriber(peer: PeerId) {
     carried: new Map<number, number[]>(),
     /** Number of updates in the last packet, if others did not fit; else 0. */
     behind: 0,
-    /** When that packet was built. */
     filledAt: -Infinity,
-    /** When the waiting updates were last ranked. */
     rankedAt: -Infinity,
     /** A RESYNC is due, after everything owed to the peer. */
     resyncDue: false,
@@ -286,7 +281,6 @@ export interface ObjectsRules {
   sendsTo(objects: Objects, replica: Replica, peer: PeerId): boolean
   /** As primary: makes a member the owner in that version. */
   grant(ctx: Context, replica: Replica, version: Version, to: PeerId, giver: Grant['giver']): void
-  /** The epoch of a grant made now. */
   epochOf(objects: Objects): number
   /** Sends a new primary everything that it must know. */
   follow(ctx: Context): void
@@ -363,7 +357,6 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     unsent: new Set<number>(),
     /** When the first of the unsent changes is due. */
     unsentAt: Infinity,
-    /** Messages to send with the next flush. */
     outbox: [] as { to: PeerId; bytes: Uint8Array }[],
     /** As primary: unconfirmed grants, by key, oldest first. */
     grants: new Map<number, Grant[]>(),
@@ -377,7 +370,6 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     allReportedIn: 0,
     /** As owner: asks for our objects, by key. */
     incomingAsks: new Map<number, IncomingAsk>(),
-    /** Our requests, by number. */
     requests: new Map<number, Request>(),
     nextRequest: 1,
     /** As primary: when objects are next balanced. */
@@ -471,7 +463,6 @@ export function place(objects: Objects, creator: PeerId, count: number, type: nu
   return replica
 }
 
-/** Counts one living object more, or one fewer. */
 export function countLiving(objects: Objects, { creator }: Replica, by: 1 | -1): void {
   const made = (objects.made.get(creator) ?? 0) + by
   objects.living += by
@@ -536,7 +527,6 @@ export function isMine(objects: Objects, replica: Replica): boolean {
 export const LACKS = ['full', 'quota'] as const
 export type Lack = (typeof LACKS)[number]
 
-/** The quota of objects per player in a session's `terms`. */
 export function quotaOf(terms: string): number {
   return termOf(terms, 'objects') ?? QUOTA
 }

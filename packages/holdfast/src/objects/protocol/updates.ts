@@ -535,12 +535,7 @@ export function addUpdate(
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
 }
 
-function keepFrame(
-  objects: Objects,
-  now: Millis,
-  frame: SharedFrame,
-  bytes: Uint8Array,
-): void {
+function keepFrame(objects: Objects, now: Millis, frame: SharedFrame, bytes: Uint8Array): void {
   if (frame.updates.length === 0) return
   reset(frame.bytes)
   writeRaw(frame.bytes, bytes)
@@ -597,7 +592,6 @@ export function enqueue({ dirty }: Objects, subscriber: Subscriber, index: numbe
   dirty.add(peer)
 }
 
-/** The peers to which updates may be sent now. */
 export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < sendDueAt(objects)) return []
   objects.nextSendAt = now + EARLY * tickMs(objects)
@@ -614,7 +608,6 @@ export function sendDueAt(objects: Objects): Millis {
   return dirty.size > 0 ? nextSendAt + tickMs(objects) : Infinity
 }
 
-// Time from one send tick to the next.
 function tickMs({ gatherMs, subscribers }: Objects): Millis {
   return Math.max(gatherMs, GATHER_MS + subscribers.size / PEERS_PER_MS)
 }

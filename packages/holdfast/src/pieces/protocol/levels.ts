@@ -50,7 +50,6 @@ export function isLevel(text: string): boolean {
 const KNOWN_LEVELS = 1_024
 const known: string[] = []
 
-/** Reads a length and a level; the reader fails if it is invalid. */
 export function readLevel(reader: ByteReader): string {
   const { bytes } = reader
   const length = readVarint(reader)

@@ -147,7 +147,6 @@ export function createState(seed: Uint8Array, rules: PiecesRules) {
     player: 0,
     primary: 0 as PeerId,
     epoch: 0,
-    /** The committed state, at primary and backup. */
     committed: { rows: new Map(), gen: 0, nextId: 1, seed, draws: 0, lostRanges: [] } as Committed,
     published: new Map<number, Row>(),
     /** The newest generation processed, over all pieces (O12, O13). */

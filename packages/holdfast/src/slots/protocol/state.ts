@@ -271,15 +271,12 @@ export function createState(rules: SlotsRules) {
     rules,
     counters: {
       malformed: 0,
-      /** Acts that came after their slot was settled. */
       late: 0,
       /** Slots folded again because of late acts. */
       again: 0,
-      /** Worlds taken from another member. */
       adopted: 0,
       /** Events and messages that were not accepted. */
       refused: 0,
-      /** Slots whose rule threw. */
       failed: 0,
     },
   }
