@@ -95,16 +95,18 @@ export function remember<Args extends unknown[], Result>(
   make: (...args: Args) => Result,
 ): (...args: Args) => Result {
   const results: Result[] = []
-  const tables = Array.from({ length: Math.max(1, make.length - 1) }, () => pairs.create())
+  const last = pairs.create()
+  // All arguments but the last two lead to a number each, from the left.
+  const earlier = Array.from({ length: Math.max(0, make.length - 2) }, () => pairs.create())
   return (...args) => {
     let key = numberOf(cells, args[0])
-    for (let i = 1; i < tables.length; i++) {
-      const [table, number] = [tables[i - 1]!, numberOf(cells, args[i])]
+    for (let i = 0; i < earlier.length; i++) {
+      const table = earlier[i]!
+      const number = numberOf(cells, args[i + 1])
       const known = pairs.find(table, key, number)
       key = known < 0 ? pairs.keep(table, key, number, table.count) : known
     }
-    const last = tables.at(-1)!
-    const number = args.length > 1 ? numberOf(cells, args.at(-1)) : 0
+    const number = args.length > 1 ? numberOf(cells, args[args.length - 1]) : 0
     const known = pairs.find(last, key, number)
     if (known >= 0) return results[known]!
     const result = make(...args)
