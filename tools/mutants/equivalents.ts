@@ -276,7 +276,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
     'A header has four bytes at least.',
   ),
   equivalent('link/link.ts digest', 'start < 0', 'start <= 0', 'A header has four bytes at least.'),
-  equivalent('link/link.ts receiveWhole', 'cursor.bytes = NO_BYTES', ';', MEMORY),
+  equivalent('link/link.ts receiveWhole', 'cursor.bytes = frames.NO_BYTES', ';', MEMORY),
   equivalent(
     'link/link.ts probeLoss',
     'id < outgoing.unsent && room > 0',

@@ -6,7 +6,7 @@
  */
 
 import { badValue, NAME_MAX, type Millis } from '../machine.ts'
-import { shown as shownValue } from '../wire/fields/fields.ts'
+import { shown } from '../wire/fields/fields.ts'
 import { joined } from '../wire/bytes.ts'
 import { digest, DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
 import {
@@ -87,7 +87,7 @@ export function readSaved(bytes: Uint8Array): Saved | { readonly why: string } {
 /** The room in a file, as an option of that name. @throws HoldfastError `bad-value` */
 export function savedIn(name: string, from: unknown): Saved {
   if (!(from instanceof Uint8Array)) {
-    throw badValue(`${name} is what session.export gave, a Uint8Array: ${shownValue(from)}`)
+    throw badValue(`${name} is what session.export gave, a Uint8Array: ${shown(from)}`)
   }
   const saved = readSaved(from)
   if ('why' in saved) throw badValue(`${name} ${saved.why}`)

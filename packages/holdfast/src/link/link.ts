@@ -26,17 +26,6 @@ import {
 } from './timing/clock.ts'
 import * as frames from './packets/frames.ts'
 import {
-  KIND,
-  NO_BYTES,
-  REL_OVERHEAD,
-  asks,
-  asksSoon,
-  createFrames,
-  nextFrame,
-  open,
-  rewind,
-} from './packets/frames.ts'
-import {
   ACK_DELAY_MAX,
   ACK_NOW_AFTER,
   ACK_SOON_AFTER,
@@ -183,13 +172,13 @@ function refuse(link: Link): false {
 
 // Shared by all links, because no other code runs while a packet is read.
 const header = createHeader()
-const cursor = createFrames()
+const cursor = frames.createFrames()
 
 function receiveWhole(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   try {
     return digest(link, now, packet, arrivals)
   } finally {
-    cursor.bytes = NO_BYTES
+    cursor.bytes = frames.NO_BYTES
   }
 }
 
@@ -204,7 +193,7 @@ function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals)
     return false
   }
   const acked = ackedBy(link, header)
-  open(cursor, packet, start, link.incoming.next)
+  frames.open(cursor, packet, start, link.incoming.next)
   const found = inspect(link)
   if (acked === null || found === MALFORMED) return refuse(link)
   link.lastReceived = now
@@ -215,8 +204,8 @@ function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals)
     return false
   }
   oweAck(link, now, accept(received, sequence), found, sequence)
-  rewind(cursor, start, link.incoming.next)
-  while (nextFrame(cursor)) apply(link, now, arrivals)
+  frames.rewind(cursor, start, link.incoming.next)
+  while (frames.nextFrame(cursor)) apply(link, now, arrivals)
   return true
 }
 
@@ -237,10 +226,10 @@ const NO_ROOM = 4
 function inspect({ incoming, limits }: Link): number {
   let found = 0
   let next = incoming.next
-  while (nextFrame(cursor)) {
-    if (asks(cursor)) found |= ASKS
-    if (asksSoon(cursor)) found |= SOON
-    if (cursor.kind !== KIND.rel) continue
+  while (frames.nextFrame(cursor)) {
+    if (frames.asks(cursor)) found |= ASKS
+    if (frames.asksSoon(cursor)) found |= SOON
+    if (cursor.kind !== frames.KIND.rel) continue
     if (cursor.id === next) next += 1
     else if (cursor.id >= next + limits.reorder) found |= NO_ROOM
   }
@@ -265,21 +254,21 @@ function oweAck(link: Link, now: Millis, inOrder: boolean, found: number, sequen
 function apply(link: Link, now: Millis, arrivals: Arrivals): void {
   const { clock } = link
   switch (cursor.kind) {
-    case KIND.rel: {
+    case frames.KIND.rel: {
       const { id, flags } = cursor
       const bytes = cursor.bytes.subarray(cursor.from, cursor.to)
       if (!link.rules.take(link, id, flags, bytes, arrivals)) link.counters.malformed += 1
       return
     }
-    case KIND.unrel:
+    case frames.KIND.unrel:
       note(arrivals, 'frame', cursor.channel, cursor.bytes.subarray(cursor.from, cursor.to))
       return
-    case KIND.umsg: {
+    case frames.KIND.umsg: {
       const whole = parts.takePart(link.parted, cursor)
       if (whole !== null) note(arrivals, 'frame', cursor.channel, whole)
       return
     }
-    case KIND.clock:
+    case frames.KIND.clock:
       if (cursor.flags !== 0) {
         takeAnswer(clock, now, cursor.t0, cursor.t1, cursor.t2)
       } else {
@@ -287,7 +276,7 @@ function apply(link: Link, now: Millis, arrivals: Arrivals): void {
         clock.questionAt = now
       }
       return
-    case KIND.close:
+    case frames.KIND.close:
       link.closed = cursor.channel
   }
 }
@@ -338,7 +327,7 @@ function probeLoss(link: Link, now: Millis, sink: LinkSink): void {
   let room = packets * PACKET_MAX
   for (let id = outgoing.base; id < outgoing.unsent && room > 0; id++) {
     const piece = reliable.pieceAt(outgoing, id)!
-    room -= piece.bytes.length + REL_OVERHEAD
+    room -= piece.bytes.length + frames.REL_OVERHEAD
     if (room > 0) reliable.sendAgain(outgoing, id)
   }
   for (let packet = 0; packet < packets; packet++) {

@@ -1,14 +1,12 @@
 /**
  * The reliable ordered stream: messages are split into pieces and reassembled by the receiver.
  *
- * A piece keeps its number however many packets carry it: packets are never resent, but a new one
- * carries the unacked pieces (L2). By number the receiver keeps early pieces and skips duplicates;
- * it delivers messages in order, once. The sender runs at most `ahead` pieces past the oldest
- * unacked one and the receiver keeps room for as many, so honest ends never refuse a packet for
- * lack of room.
+ * A piece keeps its number however many packets carry it (L2). By number the receiver keeps early
+ * pieces and skips duplicates; it delivers messages in order, once. The sender runs at most `ahead`
+ * pieces past the oldest unacked one and the receiver keeps room for as many, so honest ends never
+ * refuse a packet for lack of room.
  *
- * `delivered` is cumulative (L3): an ack shows that a packet's pieces arrived, not that earlier
- * ones did, and a message takes effect only after all messages before it.
+ * `delivered` is cumulative (L3): a message takes effect only after all messages before it.
  */
 
 import { badValue, HoldfastError, type Millis } from '../machine.ts'

@@ -9,7 +9,6 @@ import { type PeerMessage, type View, peerLayout } from '../session/messages.ts'
 import { leaderCertificateOf } from '../hub-protocol/messages.ts'
 import type { Arrival } from '../link/arrivals.ts'
 import * as seal from '../seal/seal.ts'
-import { nameOf } from '../seal/seal.ts'
 import { charge } from '../session/operations.ts'
 import * as session from '../session/session.ts'
 import { needsCertificate } from '../session/state.ts'
@@ -83,7 +82,7 @@ export function onGrantChecked(run: Runtime, job: JobOf<'grant'>, isRight: boole
   const held = peer.held ?? []
   peer.held = null
   // The link key must be the primary's own.
-  const leads = peer.key === nameOf(view.members.find(({ inc }) => inc === peer.inc)!.link)
+  const leads = peer.key === seal.nameOf(view.members.find(({ inc }) => inc === peer.inc)!.link)
   if (isRight && leads) session.takeView(run.turn, peer.inc, view, true)
   else member.counters.forged++
   for (const bytes of held) takeMessage(run, peer.inc, bytes)

@@ -41,7 +41,7 @@ import {
 } from '../session/messages.ts'
 import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
-import { type Member as SessionMember, COUNTER_MAX } from '../replication/layouts.ts'
+import { type Member, COUNTER_MAX } from '../replication/layouts.ts'
 import { renumber } from '../session/operations.ts'
 import * as lineage from '../session/lineage.ts'
 import { settledOf } from '../session/recovery.ts'
@@ -55,7 +55,6 @@ import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/text/plain.ts'
 import { negotiate, formatVersions, encodeVersions } from '../wire/versions.ts'
 import * as dispatch from './dispatch.ts'
-import { partOut, compute } from './dispatch.ts'
 import type { Unfit } from './stored-room.ts'
 import * as storedRoom from './stored-room.ts'
 import * as peers from './peers.ts'
@@ -202,7 +201,7 @@ function makeKey(run: Runtime): void {
   const { linkKey, curves } = run.member
   if ([...curves.jobs.values()].some((job) => job.kind === 'key' && job.of === linkKey)) return
   const pairs = [[linkKey.secret, BASE_POINT]] as const
-  compute(run, { kind: 'key', of: linkKey }, { kind: 'agree', pairs })
+  dispatch.compute(run, { kind: 'key', of: linkKey }, { kind: 'agree', pairs })
 }
 
 export function onLinkKey(run: Runtime, of: LinkKey, answer: CurveAnswer): void {
@@ -312,7 +311,7 @@ function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | nu
   const resume = kept && isSame(member.resume, own) ? member.resume : null
   roomKey.foundRoom(run)
   renumber(own, resume !== null, lastSeq, out)
-  const self: SessionMember = {
+  const self: Member = {
     inc: own.me,
     player: own.player,
     name: options.name,
@@ -391,7 +390,8 @@ function enterSession(run: Runtime, lost: number): void {
   member.resume = { session: own.id, player: own.player, inc: own.me, settled: 0 }
   run.ports.emit({ kind: 'joined', inc: own.me, player: own.player, lost })
   if (member.home !== '' && member.home !== own.id) {
-    for (const { part, state } of member.mounts) part.reset?.(state, partOut(run, part.channel))
+    for (const { part, state } of member.mounts)
+      part.reset?.(state, dispatch.partOut(run, part.channel))
     lineage.move(own, run.out)
   }
   member.home = own.id
@@ -514,7 +514,7 @@ export function sendJoin(run: Runtime, to: string, join: Omit<Join, 'signature'>
   if ([...curves.jobs.values()].some((job) => job.kind === 'sign' && job.session === to)) return
   const message = claimOf(to, join)
   const { seed } = options.identity
-  compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
+  dispatch.compute(run, { kind: 'sign', session: to, join }, { kind: 'sign', seed, message })
 }
 
 export function onJoinSigned(run: Runtime, job: JobOf<'sign'>, signature: Uint8Array): void {

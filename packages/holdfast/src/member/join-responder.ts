@@ -26,7 +26,6 @@ import { isName } from '../wire/text/plain.ts'
 import { negotiate } from '../wire/versions.ts'
 import { decode, encode } from '../wire/layout.ts'
 import * as dispatch from './dispatch.ts'
-import { compute, framePart } from './dispatch.ts'
 import * as peers from './peers.ts'
 import { type PendingJoin, JOIN_CHANNEL, type Runtime, type JobOf } from './state.ts'
 
@@ -94,7 +93,7 @@ export function onLinkUp(run: Runtime, pending: PendingJoin, path: string): void
   if (!sameBytes(claim.link, pointOf(peer.key!)!)) return forged(run, pending)
   const { key, signature } = claim
   const message = claimOf(member.session.id, claim)
-  compute(
+  dispatch.compute(
     run,
     { kind: 'verify', of: pending, join: claim },
     { kind: 'verify', key, signature, message },
@@ -122,7 +121,7 @@ export function onSignatureChecked(run: Runtime, job: JobOf<'verify'>, isRight: 
   const { link: of, key, rights, admission: signature } = claim
   const message = admissionOf({ session: session.id, link: of, key, rights })
   const question = { kind: 'verify', key: hubKey, signature, message } as const
-  compute(run, { kind: 'admission', of: pending, join: claim }, question)
+  dispatch.compute(run, { kind: 'admission', of: pending, join: claim }, question)
 }
 
 export function onAdmissionChecked(
@@ -167,7 +166,7 @@ export function answer(run: Runtime, number: number, answered: Joined): void {
     if (answered.kind === 'joined') onClosed(run.turn, answered.inc, 'left')
     return
   }
-  const bytes = framePart(JOIN_CHANNEL, encode(joinedLayout, answered))
+  const bytes = dispatch.framePart(JOIN_CHANNEL, encode(joinedLayout, answered))
   link.send(peer.link!, now, bytes)
   if (answered.kind !== 'joined') {
     pending.refused = true

@@ -16,7 +16,6 @@ import { watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
-import { takeArrivals, compute } from './dispatch.ts'
 import * as joinClient from './join-client.ts'
 import * as peers from './peers.ts'
 import { CLOSE, type CurveAnswer, type Peer, type Runtime, type JobOf } from './state.ts'
@@ -45,7 +44,7 @@ export function createSeals(run: Runtime): SealSink {
   return {
     datagram: run.ports.datagram,
     agree: (job, pairs) => {
-      compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
+      dispatch.compute(run, { kind: 'seal', of: run.member.seal!, job }, { kind: 'agree', pairs })
     },
     admit: (request) => {
       return request.join ? joinResponder.admit(run, request) : peers.admitMember(run, request)
@@ -68,7 +67,7 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   const { link: own } = peer
   const isTaken = link.receive(own, run.now, bytes, run.arrivals)
   const before = peer.inc === 0 ? takeJoinAnswer(run, peer) : 0
-  if (peer.inc !== 0) takeArrivals(run, peer.inc, before)
+  if (peer.inc !== 0) dispatch.takeArrivals(run, peer.inc, before)
   if (!isTaken) return
   link.answer(own, run.now, dispatch.sinkOf(run, peer))
   if (peer.inc === 0) return dispatch.noteDeadline(run, peer)

@@ -29,15 +29,7 @@ import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import { SWEEP_MS } from '../session/server.ts'
 import * as dispatch from './dispatch.ts'
-import {
-  frameSession,
-  onGrantChecked,
-  partOut,
-  takeMessage,
-  receiveForPart,
-  guard,
-  guarded,
-} from './dispatch.ts'
+import { guard, guarded } from './dispatch.ts'
 import type { Met } from '../ports.ts'
 import * as joinClient from './join-client.ts'
 import * as joinResponder from './join-responder.ts'
@@ -124,7 +116,7 @@ function createOut(run: Runtime): SessionOut {
   let lastBytes: Uint8Array = new Uint8Array(0)
   return {
     send: (to, message) => {
-      if (message !== last) lastBytes = frameSession(message)
+      if (message !== last) lastBytes = dispatch.frameSession(message)
       last = message
       deliver(run, to, lastBytes)
     },
@@ -153,7 +145,7 @@ function partsOf(run: Runtime): Parts {
       const news = all.flatMap((one) => (one.news ? [{ part: one.part, bytes: one.news }] : []))
       return { outcome, refused, changes, news }
     },
-    news: (part, from, bytes) => receiveForPart(run, from, part, bytes),
+    news: (part, from, bytes) => dispatch.receiveForPart(run, from, part, bytes),
     show: (part, news, player) => {
       const mount = mountOf(member, part)
       return mount?.part.show?.(mount.state, news, player) ?? news
@@ -272,7 +264,7 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   const seen: PartView = { session: id, me, mesh, terms, left, ended, ...view }
   member.session.steps++
   for (const { part, state } of member.mounts) {
-    part.view?.(state, run.now, seen, partOut(run, part.channel))
+    part.view?.(state, run.now, seen, dispatch.partOut(run, part.channel))
   }
   member.session.steps--
 }
@@ -339,7 +331,7 @@ function onComputed(run: Runtime, job: CurveJob, answer: CurveAnswer): void {
     case 'admission':
       return joinResponder.onAdmissionChecked(run, job, answer === true)
     case 'grant':
-      return onGrantChecked(run, job, answer === true)
+      return dispatch.onGrantChecked(run, job, answer === true)
   }
 }
 
@@ -436,7 +428,7 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   })
   guard(run, 'the clock', () => session.wake(run.turn))
   for (const { part, state } of member.mounts) {
-    guard(run, 'the clock', () => part.wake?.(state, now, partOut(run, part.channel)))
+    guard(run, 'the clock', () => part.wake?.(state, now, dispatch.partOut(run, part.channel)))
   }
   guard(run, 'the clock', () => links.wake(run))
   end(run)
@@ -499,7 +491,7 @@ function settle(run: Runtime): void {
   deliverLoopback(run)
   if (member.reconcileDue && member.phase === 'in') links.reconcile(run)
   for (const { part, state } of member.mounts) {
-    part.flush?.(state, run.now, partOut(run, part.channel))
+    part.flush?.(state, run.now, dispatch.partOut(run, part.channel))
     for (const peer of part.dirty?.(state, run.now) ?? []) dispatch.scheduleWrite(run, peer)
   }
   for (const { part, state } of member.mounts) {
@@ -515,6 +507,6 @@ function deliverLoopback(run: Runtime): void {
   for (let count = 0; member.loopback.length > 0; count++) {
     assert(count < LOOPBACK_MAX, 'messages to ourselves come to an end')
     const bytes = member.loopback.shift()!
-    guard(run, 'a message to ourselves', () => takeMessage(run, member.session.me, bytes))
+    guard(run, 'a message to ourselves', () => dispatch.takeMessage(run, member.session.me, bytes))
   }
 }

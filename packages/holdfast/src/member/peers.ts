@@ -12,7 +12,7 @@ import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state
 import * as session from '../session/session.ts'
 import * as dispatch from './dispatch.ts'
 import { type Peer, type Runtime, drawKey, type ReachabilityCheck } from './state.ts'
-import type { Member as Row } from '../replication/layouts.ts'
+import type { Member } from '../replication/layouts.ts'
 import * as seal from '../seal/seal.ts'
 import { admits } from '../session/membership.ts'
 
@@ -140,7 +140,7 @@ export function bindKey({ member }: Runtime, { key }: Peer, inc: PeerId): void {
 }
 
 /** A member's row in our view, or in the view that we publish as primary. */
-export function rowOf({ member }: Runtime, inc: PeerId): Row | null {
+export function rowOf({ member }: Runtime, inc: PeerId): Member | null {
   const { client, server } = member.session
   const shown = client.view.members.find((one) => one.inc === inc)
   return shown ?? server.published.get(inc) ?? null

@@ -2,14 +2,13 @@
  * The key of a room seals the stored room, so that the hub can neither read nor change it. The key
  * is in the link to the room; the hub never has it.
  *
- * A member with the key does not trust the hub about the room: neither that it is unsealed, nor its
- * settings. A founder knows the settings, a stored room has them in its first segment, and a
- * primary proves with each view that it has the key. Under a primary that does not, a member stores
- * nothing, for the hub may have invented that primary.
+ * A member with the key does not trust the hub about the room's settings, nor that it is unsealed.
+ * A founder knows the settings, a stored room has them in its first segment, and a primary proves
+ * with each view that it has the key. Under a primary that does not, a member stores nothing.
  *
- * The nonce is an HMAC of the sealed text, so no two texts have the same one (the idea of RFC
- * 5297). The additional data has the length of the log with the segment and the digest of the
- * segment before it, so a segment behind one that was left out or moved does not open.
+ * The nonce is an HMAC of the sealed text, so no two texts share one (as in RFC 5297). The
+ * additional data has the index of the log and the digest of the segment before, so a segment
+ * behind one that was left out or moved does not open.
  */
 
 import { termsSay } from '../machine.ts'

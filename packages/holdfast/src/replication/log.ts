@@ -1,14 +1,13 @@
 /**
  * The log that primary sends to backup, and the output that waits for it.
  *
- * The primary appends the result of every durable change, sends it at once, and holds back all
- * output that would reveal it: the answer to the sender, the news to the others. An effect that was
- * held after entry n leaves when the backup has n entries, or at once while the primary is alone.
- * So whatever any member has seen, the backup has, and a takeover loses nothing. (Output commit:
- * Elnozahy et al., "A survey of rollback-recovery protocols", 2002.)
+ * The primary appends the result of every durable change, sends it at once, and holds all output
+ * that would reveal it. An effect that was held after entry n leaves when the backup has n entries,
+ * or at once while the primary is alone. So the backup has whatever any member has seen, and a
+ * takeover loses nothing. (Output commit: Elnozahy et al., "A survey of rollback-recovery
+ * protocols", 2002.)
  *
- * Entries are counted from the beginning of the session and never renumbered; only those
- * that the backup lacks are kept.
+ * Entries are counted from the beginning of the session; only those that the backup lacks are kept.
  */
 
 import type { Millis } from '../machine.ts'

@@ -18,7 +18,7 @@ import {
 import { PROMISE_MS } from './lease.ts'
 import * as lineage from './lineage.ts'
 import { submitAgain } from './operations.ts'
-import * as presence from './membership.ts'
+import * as membership from './membership.ts'
 import { isLeft, seek } from './recovery.ts'
 import {
   serves,
@@ -119,7 +119,7 @@ function forgetOthers(session: Session, out: SessionOut): void {
   const { absent, view } = session.client
   const isOut = (peer: PeerId): boolean => !view.members.some(({ inc }) => inc === peer)
   for (const peer of session.detectors.keys()) if (isOut(peer)) session.detectors.delete(peer)
-  presence.forget(session, [...absent.keys()].filter(isOut), out)
+  membership.forget(session, [...absent.keys()].filter(isOut), out)
 }
 
 /** Players whose processes ended and did not return, and since when they are out of our view. */
@@ -189,7 +189,7 @@ export function promise(turn: Turn, from: PeerId, at: number): void {
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   const { client } = session
-  presence.wake(turn)
+  membership.wake(turn)
   if (now >= client.againAt) submitAgain(turn)
   if (now >= client.resyncAt) {
     client.resyncAt = now + ASK_MS
@@ -250,7 +250,7 @@ export function deadline(session: Session): Millis {
   const { client } = session
   const { primary } = client.view
   const askAgainAt = Math.min(client.againAt, client.resyncAt, client.published.askAt)
-  const ownAt = Math.min(askAgainAt, presence.deadline(session))
+  const ownAt = Math.min(askAgainAt, membership.deadline(session))
   if (primary === session.me) {
     const lostAt = client.lost || serves(session) ? Infinity : handedUntil(session)
     return Math.min(ownAt, Math.max(lostAt, 0))

@@ -1,16 +1,15 @@
 /**
  * The failure detector: has a peer been silent for too long?
  *
- * Think of a neighbour who knocks on your wall at intervals of their own. You learn how regular the
- * knocks are: the longest gap of late, which fades slowly, is what you expect on a bad day. After
- * twice that without a knock you suspect that something has happened. So the bound follows the
- * path: 50 ms where heartbeats come every 10 and nothing ever stalls, up to a second where little
- * is known or a browser sits behind the relay.
+ * The longest recent gap between messages, which fades slowly, is what a bad day looks like; after
+ * twice that the peer is suspected. So the bound follows the path: 50 ms where heartbeats come
+ * every 10 and nothing stalls, up to a second where little is known or a browser sits behind the
+ * relay.
  *
- * Silence proves nothing in three cases, which the detector must know: a stall of its own loop, in
- * which it hears nobody (the stall's length is taken off the clocks); an outage of its connection
- * to the hub, in which it cannot hear peers that are reached only through the hub (their clocks
- * stop); and the moment before the sockets have been read (so an expired clock is looked at twice).
+ * Silence proves nothing in three cases: a stall of our own loop (its length is taken off the
+ * clocks); an outage of our connection to the hub, for peers that are reached only through it
+ * (their clocks stop); and the moment before the sockets have been read (an expired clock is looked
+ * at twice).
  *
  * A false suspicion costs an epoch, never data. (Chandra and Toueg, 1996, define what such a
  * detector can promise; the adaptive bound resembles that of TCP, RFC 6298.)

@@ -1,12 +1,11 @@
 /**
  * The lineage of a session: for each leader, its first epoch and the log that it continued. Only
- * the leader appends to the log, so a leader and the index of an entry identify that entry: a copy
- * of the room contains it, or lacks it.
+ * the leader appends, so a leader and the index of an entry identify that entry.
  *
- * Each member remembers the newest point that it knows to be on the hub's disk. If the present
- * lineage lacks that point, the room was rolled back: somebody restored an older copy. Epochs and
- * indexes alone could not show this, because opening a room always raises the epoch. Digests of all
- * entries would show no more than the random mark that a leader draws when it begins.
+ * Each member remembers the newest point that it knows to be on the hub's disk. If the lineage
+ * lacks that point, somebody restored an older copy of the room. Epochs and indexes alone could not
+ * show this, because opening a room raises the epoch; the random mark of a leader shows as much as
+ * digests of all entries would.
  */
 
 import type { PeerId } from '../machine.ts'

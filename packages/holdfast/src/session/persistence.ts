@@ -1,23 +1,22 @@
 /**
- * The primary's side of a room that outlives its members: it also writes what it records to the
- * hub, in segments (segments.ts).
+ * The primary's side of a stored room: it also writes what it records to the hub, in segments
+ * (segments.ts).
  *
  *     snapshot  the whole state: first, and again once the entries after it are as large
  *     entries   entries of the log that were not written yet
  *
  * A primary without a registered backup is **strict**: it acknowledges nothing before the hub has
- * it on disk, so whoever opens the room next finds every acknowledged operation. A primary that
- * reaches its backup only through the hub is **relayed**: both have what it acknowledges, the disk
- * lags by at most KEEP_MS, and once their streams are closed neither acknowledges anything. Where
- * members have direct paths, a primary with other members is **free**: it continues without the hub
- * for as long as its lease allows.
+ * it on disk. A primary that reaches its backup only through the hub is **relayed**: both have what
+ * it acknowledges, the disk lags by at most KEEP_MS, and once their streams are closed neither
+ * acknowledges anything. Where members have direct paths, a primary with other members is **free**:
+ * it continues without the hub for as long as its lease allows.
  *
- * The stricter the hub believes the primary to be, the sooner it lets somebody open the room. So a
- * primary becomes strict before it tells the hub, and less strict only after the hub has that on
+ * The stricter the hub believes the primary to be, the sooner another member may open the room. So
+ * a primary becomes strict before it tells the hub, and less strict only after the hub has that on
  * disk.
  *
- * If the hub cannot store the room, because its disk is full or a limit was reached, play continues
- * unstored, the application is notified, and the primary retries.
+ * If the hub cannot store the room, play continues unstored, the application is notified, and the
+ * primary retries.
  */
 
 import * as commit from '../replication/log.ts'
@@ -44,7 +43,6 @@ import {
 import * as leases from './lease.ts'
 import { notePersisted } from './lineage.ts'
 import {
-  createLead,
   mayContinue,
   is,
   type Lead,
@@ -90,7 +88,7 @@ export function beginLead(
   const most = on ? PROMISED_MAX_MS - leases.LEASE_MS : Infinity
   // Opening a stored room relies on the lease, as recovering a session does.
   const lease = leases.create(session.recovers || on, heardAt + leases.LEASE_MS, most)
-  return createLead(since, lease, {
+  const persistence: Persistence = {
     ...{ on, always: termsSay(session.terms, 'strict', 'yes') },
     ...{ open: !founds && session.hub.up, free, believedAcks },
     ...{
@@ -105,7 +103,16 @@ export function beginLead(
     },
     ...{ sentAcks: null, inFlight: false, sentAt: -Infinity, since: 0, why: '' },
     ...{ operations: 0, segments: 0, asked: { index: 0, sheets: 0 }, announced: null },
-  })
+  }
+  return {
+    ...{ lease, persistence, leased: true, since, sweepAt: since, waitingAt: Infinity },
+    ...{ yields: false, ending: null, slow: false },
+    passedOver: new Map(),
+    allowances: new Map(),
+    waiting: new Map(),
+    refreshed: new Map(),
+    absent: new Map(),
+  }
 }
 
 // The strictest policy that the hub may believe of our predecessor. It published no member with a

@@ -83,11 +83,8 @@ export function seek(turn: Turn): void {
  * Whether the hub has a stream of neither primary nor backup. @param unlinked  whether a member
  * that we never linked to counts as gone
  */
-export function isLeft(
-  { client: { register }, detectors: watches }: Session,
-  unlinked = false,
-): boolean {
-  const isGone = (inc: PeerId): boolean => watches.get(inc)?.gone ?? unlinked
+export function isLeft({ client: { register }, detectors }: Session, unlinked = false): boolean {
+  const isGone = (inc: PeerId): boolean => detectors.get(inc)?.gone ?? unlinked
   return isGone(register.primary) && (register.backup === 0 || isGone(register.backup))
 }
 

@@ -88,8 +88,7 @@ export function seeOff(turn: Turn): boolean {
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
-  const peer = watchedPeer(session)
-  const seen = peer === 0 ? undefined : session.detectors.get(peer)
+  const seen = session.detectors.get(watchedPeer(session))
   if (seen) due = Math.min(due, detector.deadline(seen, session.hub))
   if (serves(session)) {
     const { sweepAt, waitingAt } = session.server.lead
@@ -117,7 +116,7 @@ export function patience(session: Session): Millis | null {
 function checkPeer(turn: Turn): void {
   const { session, now } = turn
   const peer = watchedPeer(session)
-  const seen = peer === 0 ? undefined : session.detectors.get(peer)
+  const seen = session.detectors.get(peer)
   if (seen && detector.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
 }
 

@@ -398,21 +398,6 @@ export function blank(): Common {
   }
 }
 
-export function createLead(since: Millis, lease: Lease, persistence: Persistence): Lead {
-  return {
-    ...{ lease, persistence, leased: true },
-    passedOver: new Map(),
-    allowances: new Map(),
-    waiting: new Map(),
-    waitingAt: Infinity,
-    refreshed: new Map(),
-    absent: new Map(),
-    sweepAt: since,
-    since,
-    ...{ yields: false, ending: null, slow: false },
-  }
-}
-
 /** Whether a member may serve or be backup. @param hosts  whether only hosts may */
 export function mayServe(
   { kind, rights }: Pick<Member, 'kind' | 'rights'>,

@@ -3,7 +3,7 @@
  * (RFC 8410). All such keys share a prefix, except for the number of the curve.
  */
 
-import { hmac as keyed } from '@noble/hashes/hmac.js'
+import { hmac } from '@noble/hashes/hmac.js'
 import { sha256 } from '@noble/hashes/sha2.js'
 import { type Ciphers, KEY_BYTES } from '../../ports.ts'
 import { toHex } from '../../wire/bytes.ts'
@@ -45,7 +45,7 @@ function joined(
 
 export const hashes: Pick<Ciphers, 'hash' | 'hmac'> = {
   hash: (bytes) => sha256(bytes),
-  hmac: (key, bytes) => keyed(sha256, key, bytes),
+  hmac: (key, bytes) => hmac(sha256, key, bytes),
 }
 
 /** A key for `keepRoom` of `join`: 64 hexadecimal digits. */

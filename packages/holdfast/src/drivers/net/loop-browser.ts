@@ -1,16 +1,13 @@
 /**
  * The loop of a browser page: time and randomness.
  *
- * A browser fires a hidden page's timers once a second, later once a minute; but it delivers
- * messages from a worker at once, and does not slow the worker's timers. So one small worker waits
- * for all alarms: the page sends it the wait, and it answers when that has passed. The page asks
- * again only for a nearer alarm, so an idle page exchanges no messages.
+ * A browser fires a hidden page's timers once a second, later once a minute, but does not slow a
+ * worker's timers, and delivers its messages at once. So one worker waits for all alarms: the page
+ * sends it the wait, and it answers when that has passed. Only a nearer alarm sends again.
  *
  * The worker's source is a string in a Blob, so a bundler has nothing to do. The page's own timers
- * do the work until the worker has answered once, and where the page may not start it (a
- * Content-Security-Policy without `worker-src blob:`), as `ticks` and `trouble` show.
- *
- * As in Node, no alarm fires before its instant: an early tick requests the rest.
+ * work until the worker has answered once, and where the page may not start it (a Content-Security-
+ * Policy without `worker-src blob:`).
  */
 
 import { assert, type Millis } from '../../machine.ts'

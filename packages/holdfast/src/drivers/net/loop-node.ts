@@ -1,11 +1,9 @@
 /**
  * The loop of a Node process: time and randomness.
  *
- * Node counts timers in whole milliseconds from the start of the current loop turn, while `now` has
- * fractions, so a timer may fire up to a millisecond early. A machine that is woken early finds
- * nothing due and requests the same instant again, so such a timer is set again for the rest. The
- * price is about a millisecond of lateness, which machines expect of any loop. Spinning through the
- * rest would be more exact, but would occupy a core under pacing.
+ * Node counts timers in whole milliseconds from the start of the loop turn, so a timer may fire up
+ * to a millisecond before its instant. Such a timer is set again for the rest: alarms are up to a
+ * millisecond late, never early.
  *
  * `set` is called for nearly every packet and mostly moves the instant later, so a timer that is
  * due earlier keeps running and is corrected when it fires.

@@ -1,14 +1,12 @@
 /**
  * Detects that a UDP port was closed.
  *
- * When a process dies, the kernel of its machine answers datagrams for its port with an ICMP error.
- * Only a connected socket gets that error, and the socket that serves all peers is not connected.
- * So each address that we send to regularly gets a second, connected socket, which now and then
- * sends an empty datagram while we send there. The other side drops it; if its process is gone, the
- * error comes back within a round trip, long before a timeout could be sure (T36: failure is "ACK
- * timeout or socket write error").
+ * When a process dies, the kernel of its machine answers datagrams for its port with an ICMP error,
+ * which only a connected socket gets. So each address that we send to regularly has a second,
+ * connected socket, which now and then sends an empty datagram while we send there. The error comes
+ * back within a round trip, long before a timeout could be sure (T36).
  *
- * A firewall may swallow the error, and an attacker on the path may forge it. So its absence proves
+ * A firewall may swallow the error, and an attacker on the path may forge it: its absence proves
  * nothing, and its presence is only a suspicion.
  */
 

@@ -4,12 +4,10 @@
  * One socket serves all peers. Addresses are literal, so the socket's lookup answers at once, and
  * sends have no callback: both save a turn of the loop for each datagram.
  *
- * Node would queue datagrams that the kernel cannot take at once, and keep a reference to their
- * bytes. So a datagram is first copied into a ring of slots. When the ring has gone round while
- * Node still has a queue, datagrams are dropped until it has drained: no stale ones pile up, and no
- * waiting slot is overwritten.
- *
- * A second socket detects closed ports: see udp-watch.ts.
+ * Node queues datagrams that the kernel cannot take at once, and keeps a reference to their bytes.
+ * So a datagram is copied into a ring of slots; when the ring has gone round while Node still has a
+ * queue, datagrams are dropped until it has drained. None goes stale, and no waiting slot is
+ * overwritten.
  */
 
 import dgram from 'node:dgram'

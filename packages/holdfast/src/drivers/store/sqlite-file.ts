@@ -1,14 +1,14 @@
 /**
  * An SQLite file of Holdfast: opening, recognizing, locking, releasing it.
  *
- * The journal is a write-ahead log and `synchronous` is FULL, so a write that returned is on disk:
- * neither SIGKILL nor a power cut takes it back. A write that had not returned is there whole or
- * not at all. The file carries a mark (`application_id`) and the version of its layout
- * (`user_version`), so that Holdfast never writes into a file of another program.
+ * The journal is a write-ahead log and `synchronous` is FULL: a write that returned survives
+ * SIGKILL and a power cut, and any other is there whole or not at all. The mark (`application_id`)
+ * and the layout's version (`user_version`) keep Holdfast from writing into a file of another
+ * program.
  *
- * One process at a time: it holds SQLite's exclusive lock on the file and on an empty one beside it
- * (`FileLock`), which the system releases when the process dies. A third file has the process
- * number. It is no lock; it only lets the error name the lock's holder.
+ * One process at a time holds SQLite's exclusive lock on the file and on an empty one beside it
+ * (`FileLock`); the system releases both when it dies. A third file has the process number, only
+ * for the error that names the lock's holder.
  */
 
 import { accessSync, constants, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

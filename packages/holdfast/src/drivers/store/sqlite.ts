@@ -19,15 +19,6 @@ import { HoldfastError } from '../../machine.ts'
 import type { Store } from '../../ports.ts'
 import { checkChanges, type Changes } from './limits.ts'
 import * as sqlite from './sqlite-file.ts'
-import {
-  attempt,
-  closeFile,
-  explain,
-  type OpenFile,
-  problem,
-  rollBack,
-  type Statement,
-} from './sqlite-file.ts'
 
 const KIND: sqlite.FileKind = {
   // The letters HOLD.
@@ -56,14 +47,14 @@ export function openSqliteStore(file: string, sync: Sync = fdatasync): Store {
 }
 
 class SqliteStore implements Store {
-  readonly #file: OpenFile
+  readonly #file: sqlite.OpenFile
   readonly #name: string
   readonly #sync: Sync
-  readonly #all: Statement
-  readonly #before: Statement
-  readonly #one: Statement
-  readonly #put: Statement
-  readonly #remove: Statement
+  readonly #all: sqlite.Statement
+  readonly #before: sqlite.Statement
+  readonly #one: sqlite.Statement
+  readonly #put: sqlite.Statement
+  readonly #remove: sqlite.Statement
   /** The inode of the opened file, to recognize another one of its name. */
   readonly #inode: number
   readonly #database: number
@@ -74,7 +65,7 @@ class SqliteStore implements Store {
   #failed = false
   #open = true
 
-  constructor(file: OpenFile, sync: Sync) {
+  constructor(file: sqlite.OpenFile, sync: Sync) {
     const { database, path } = file
     this.#file = file
     this.#sync = sync
@@ -96,7 +87,7 @@ class SqliteStore implements Store {
 
   entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]> {
     this.#check()
-    const rows = attempt(this.#file.path, () => {
+    const rows = sqlite.attempt(this.#file.path, () => {
       return before === undefined ? this.#all.all() : this.#before.all(before)
     }) as [key: string, value: Uint8Array][]
     return rows.map(([key, value]) => [key, new Uint8Array(value)] as const)
@@ -105,7 +96,7 @@ class SqliteStore implements Store {
   read(key: string): Uint8Array | null {
     this.#check()
     // Reads all rows, because an unfinished statement keeps a lock.
-    const rows = attempt(this.#file.path, () => this.#one.all(key)) as [value: Uint8Array][]
+    const rows = sqlite.attempt(this.#file.path, () => this.#one.all(key)) as [value: Uint8Array][]
     return rows[0] ? new Uint8Array(rows[0][0]) : null
   }
 
@@ -125,11 +116,11 @@ class SqliteStore implements Store {
   close(): void {
     if (!this.#open) return
     this.#open = false
-    const error = problem(this.#name, 'it was closed before it had answered')
+    const error = sqlite.problem(this.#name, 'it was closed before it had answered')
     queueMicrotask(() => this.#end(error))
     // The rest of the log goes into the database, and SQLite syncs both.
     if (!this.#broken) this.#file.database.pragma('synchronous = FULL')
-    closeFile(this.#file)
+    sqlite.closeFile(this.#file)
     closeSync(this.#database)
     if (this.#log !== null) close(this.#log, () => {})
   }
@@ -148,8 +139,8 @@ class SqliteStore implements Store {
       database.exec('COMMIT')
       return null
     } catch (error) {
-      rollBack(this.#file)
-      return explain(error, this.#name)
+      sqlite.rollBack(this.#file)
+      return sqlite.explain(error, this.#name)
     }
   }
 
@@ -168,7 +159,7 @@ class SqliteStore implements Store {
     this.#sync(descriptor, (error) => {
       if (!this.#open) return
       if (!error) return next()
-      this.#broken = problem(
+      this.#broken = sqlite.problem(
         this.#name,
         `a sync failed (${error.message}), so what the disk holds is not known; ` +
           'look at the disk, then start anew',
@@ -182,7 +173,7 @@ class SqliteStore implements Store {
     stat(this.#file.path, (error, found) => {
       if (!this.#open) return
       if (error || found.ino !== this.#inode) {
-        this.#broken = problem(
+        this.#broken = sqlite.problem(
           this.#name,
           'it was deleted or moved while it was open; bring it back, then start anew',
         )

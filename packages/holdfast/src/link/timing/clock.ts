@@ -1,15 +1,14 @@
 /**
  * Clocks: how the ends of a link compare theirs, and how session time follows the primary's (L9).
  *
- * Two ends compare clocks with four timestamps: when the asker asks (t0) and gets the answer (t3),
- * when the answerer gets the question (t1) and answers (t2). Of the last 16 samples the one with
- * the shortest round trip is the most accurate, because its error is at most half its round trip.
- * Packets that leave anyway carry questions and answers.
+ * Two ends compare clocks with four timestamps, as NTP does: a question leaves at t0, arrives at
+ * t1, is answered at t2, and the answer arrives at t3. Of the last 16 samples the one with the
+ * shortest round trip counts: its error is at most half of that. Packets that leave anyway carry
+ * questions and answers.
  *
  * Session time is the primary's clock. Once set it never jumps and never goes backwards, even when
- * another member becomes primary: it runs up to 5 % faster or slower until it agrees. Only the
- * measured error is corrected; a member without new measurements, or one that became primary, then
- * runs at the rate of its own clock.
+ * another member becomes primary: it runs up to 5 % faster or slower until it agrees, and then at
+ * the rate of the own clock.
  */
 
 import type { Millis } from '../../machine.ts'

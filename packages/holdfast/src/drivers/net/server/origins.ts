@@ -1,16 +1,14 @@
 /**
  * Origins: which web pages may use our servers.
  *
- * A browser lets every page open WebSockets to every address, also to 127.0.0.1, with the name of
- * the page's own server in `Origin`. So a hub on a user's machine would be open to each page that
- * the user visits. Two checks prevent that:
+ * A browser lets every page open WebSockets to every address, also to 127.0.0.1, so a hub on a
+ * user's machine would be open to each page that the user visits. Two checks prevent that:
  *
  * - **Origin**: the page must come from the server it speaks to, or from an allowed origin. A
  *   request without `Origin` comes from a program, which could claim anything.
- * - **Host**: a page may point its own name at this machine while it is shown (DNS rebinding), and
- *   then has our origin. Its name betrays it: a server that listens only on a loopback address
- *   takes only loopback names. A proxy that passes on the name under which it was called must be
- *   allowed by name.
+ * - **Host**: a page may point its own name at this machine (DNS rebinding), and then has our
+ *   origin. So a server that listens only on a loopback address takes only loopback names; a proxy
+ *   that passes on the name by which it was called must be allowed by name.
  */
 
 import { badValue } from '../../../machine.ts'

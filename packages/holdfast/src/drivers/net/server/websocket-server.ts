@@ -1,15 +1,13 @@
 /**
  * Accepts streams over WebSocket on an existing HTTP server.
  *
- * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection that
- * has not sent a whole request head is `waiting`: it is closed after `handshakeMs`, and when
- * `waitingMax` of them wait, the oldest goes. An honest client needs milliseconds and an attacker
- * hoards connections, so honest ones still get in. Accepted streams are pinged, because a TCP
- * connection whose other end lost power looks alive for hours. A stream over `connectionsMax` is
- * accepted and closed with code 1013, since browsers show close codes to pages but not HTTP
- * statuses; a stream of a page that may not connect (origins.ts) is closed with 1008.
- * stream-holdings.ts limits the memory of open streams, and server-stream.ts their frames beside
- * messages.
+ * Strangers may connect, so all state that they cost has a limit and an end. A TCP connection
+ * without a whole request head is `waiting`: it is closed after `handshakeMs`, and when
+ * `waitingMax` of them wait, the oldest goes, because an honest client needs milliseconds. Streams
+ * are pinged, because a TCP connection whose other end lost power looks alive for hours. Refused
+ * streams are accepted and closed, since browsers show close codes to pages but not HTTP statuses:
+ * 1013 over `connectionsMax`, 1008 for a page that may not connect (origins.ts). stream-holdings.ts
+ * limits their memory, server-stream.ts their frames beside messages.
  */
 
 import { STATUS_CODES, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
