@@ -113,7 +113,7 @@ export const acks = word(['free', 'strict', 'relayed'])
 export type AckPolicy = ValueOf<typeof acks>
 
 export const topology = word(['star', 'mesh'])
-/** Who has links: each member to primary and backup, or to all others (B8, B9). */
+/** The links of a session: each member with primary and backup, or with all others (B8, B9). */
 export type Topology = ValueOf<typeof topology>
 
 /** The fields of a session's entry, but for its terms. */

@@ -24,7 +24,6 @@ import { negotiate, only, encodeVersions, formatVersions, type Versions } from '
 import { SHEETS_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 import { entrant, ENTRANTS_MAX } from './tickets.ts'
 
-/** Most bytes of such a file. */
 export const SAVED_MAX: number = 4 * 1024 * 1024
 /** A file begins with this, and the version of what follows. */
 export const MARK = 'HOLDFAST ROOM'

@@ -59,7 +59,6 @@ import { isTrueOf } from '../session/role-table.ts'
 
 /** A member whose state broke so often within BREAKS_MS gives up. */
 export const BREAKS_MAX = 3
-/** See BREAKS_MAX. */
 export const BREAKS_MS: Millis = 60_000
 
 /** Abandons a broken state. @returns whether there was one */
@@ -443,7 +442,7 @@ export function deadline(run: Runtime): Millis {
     links.deadline(run),
     ...member.mounts.map(({ part, state }) => part.deadline?.(state) ?? Infinity),
   )
-  // Work that threw may stay due for ever.
+  // Work that threw may stay due forever.
   return Math.max(due, member.calmUntil)
 }
 

@@ -194,7 +194,7 @@ export type CurveQuestion =
   | { kind: 'sign'; seed: Uint8Array; message: Uint8Array }
   | { kind: 'verify'; key: Uint8Array; message: Uint8Array; signature: Uint8Array }
 
-/** What curves answer: a signature, whether one is right, common points. */
+/** The answer of curves: a signature, whether one is right, or shared points. */
 export type CurveAnswer = Uint8Array | boolean | Points
 
 /** The X25519 key of our links, drawn for each incarnation. */
@@ -254,13 +254,13 @@ export interface Member {
   curves: CurveWork
   hub: 'closed' | 'open' | 'attached'
   opening: Opening | null
-  /** What the hub has stored of the session that we recover; else null. */
+  /** The hub's stored copy of the session that we recover; else null. */
   stored: IncomingRoom | null
   /** The session that we ask to join. */
   found: string
   askAt: Millis
   giveUpAt: Millis
-  /** What was found at the hub's address instead of a hub, and since when. */
+  /** The finding at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
   /** A hub has answered our HELLO since the process began. */
   greeted: boolean

@@ -54,7 +54,7 @@ export const memberLayout = record({
   registerHash: hash,
   /** The Ed25519 key that this player signs by; the same over all incarnations. */
   key: fixed(KEY_BYTES),
-  /** What the hub lets it do; see RIGHTS. */
+  /** The rights that the hub grants; see RIGHTS. */
   rights: u8,
 })
 /** A member as published. `player` is the number of its first incarnation. */
@@ -150,7 +150,7 @@ export interface PersistedPoint {
   readonly sheets: number
 }
 
-/** What a room lacks of a persisted point. */
+/** The loss of a room, measured by a persisted point. */
 export interface Loss {
   /** At least this many entries of the log are missing. */
   readonly entries: number

@@ -4,7 +4,6 @@ import type { PeerId } from '../machine.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { EXPELLED_MAX, type Expulsion, type Vote, VOTES_MAX, VOTES_PER_PLAYER } from './layouts.ts'
 
-/** See the head of this file. Oldest first. */
 export interface Moderation {
   /** Version; rises by one with each change, so that the newer of two copies contains the other. */
   cv: number

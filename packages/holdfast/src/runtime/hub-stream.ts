@@ -40,7 +40,7 @@ const BODY_MAX: number = BEACON_MAX - 4 * 1024
 export interface HubEvents {
   opened(): void
   closed(why: string): void
-  /** What was found at the address, while no hub has answered there. */
+  /** The finding at the address, while no hub has answered there. */
   met(met: Met): void
   message(bytes: Uint8Array): void
   /** The hub does not answer on its stream, or (false) does again. */

@@ -62,7 +62,7 @@ export interface InitiatorHandshake {
   again: boolean
   join: Uint8Array | null
   addresses: string[]
-  /** Those to which message 1 went. */
+  /** The addresses to which message 1 went. */
   asked: string[]
   /** The index of the future keys. */
   index: number
@@ -204,7 +204,7 @@ export interface Request {
   /** Its claimed incarnation; 0 if it has none. */
   from: PeerId
   address: string
-  /** Of its view: a newer one than ours may have members that we do not know. */
+  /** The version of its view: a newer one than ours may have members that we do not know. */
   mv: number
   link: number
   /** It has the link, and wants new keys. */

@@ -36,7 +36,7 @@ export const SECOND_LOOK_MS: Millis = 0
 // The longest gap halves in this time, regardless of the number of messages.
 const FADE_MS: Millis = 4_000
 
-/** What is known of one peer's regularity. */
+/** The regularity of one peer. */
 export interface FailureDetector {
   /** When a valid message last came from the peer; our own stalls are added. */
   since: Millis

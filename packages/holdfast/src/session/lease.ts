@@ -19,7 +19,6 @@ export const LEASE_MS: Millis = 10_000
 export const PROMISE_MS: Millis = 5_000
 /** After this long without the hub, promises are requested, every ASK_PROMISES_MS. */
 export const UNEASY_MS: Millis = 4_000
-/** See UNEASY_MS. */
 export const ASK_PROMISES_MS: Millis = 1_000
 /** Most YES_I_AM under way. */
 const SENT_MAX = 16

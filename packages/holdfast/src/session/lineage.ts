@@ -53,7 +53,7 @@ export function move(session: Session, out: SessionOut): void {
   out.emit({ kind: 'rolledBack', entries: point.index, imported: false })
 }
 
-/** What a lineage lacks of a point; null for nothing, or if it does not reach back that far. */
+/** What a lineage lacks of a point; null for nothing, or if it does not reach back so far. */
 export function lacks(
   lineage: readonly LeaderStart[],
   { mark, epoch, index, sheets }: Pick<PersistedPoint, 'mark' | 'epoch' | 'index' | 'sheets'>,

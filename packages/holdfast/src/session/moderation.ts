@@ -17,7 +17,7 @@ import { hold } from './output.ts'
 import { record } from './replicate.ts'
 import { type Performed, leadOf, serves, type Session, type Turn } from './state.ts'
 
-/** Who may expel players besides hosts: the founder, a majority of the players, or nobody. */
+/** Besides hosts, these may expel players: the founder, a majority of the players, or nobody. */
 export const EXPELLERS = ['founder', 'vote', 'hosts'] as const
 export type Expellers = (typeof EXPELLERS)[number]
 

@@ -126,7 +126,7 @@ export function gather(
   decide(turn)
 }
 
-// The dead may have given numbers to members unknown to us: these are not given again.
+// The dead may have given numbers to members unknown to us; those numbers are not reused.
 function durableOf(session: Session, here: readonly Member[]): Durable {
   const { members, mv } = session.client.view
   const last = Math.max(0, ...members.map(({ inc }) => inc), ...session.client.former.keys())

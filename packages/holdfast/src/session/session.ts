@@ -147,7 +147,7 @@ export function receiveFromHub(turn: Turn, message: FromHub): void {
   }
 }
 
-/** Stores the hub's signature to who leads. */
+/** Stores the hub's signature to the leader. */
 export function keepCertificate(
   session: Session,
   { register, leader }: Pick<FromHubOf<'register'>, 'register' | 'leader'>,

@@ -298,7 +298,7 @@ export interface Session {
   /** The game's types as text, and their fingerprint. */
   types: string
   schema: number
-  /** Those of the types that have state in a stored room. */
+  /** The types that have state in a stored room. */
   keptTypes: string
   /** A member may recover the session when primary and backup are gone at once. */
   recovers: boolean
@@ -314,7 +314,7 @@ export interface Session {
   lineage: readonly LeaderStart[]
   /** The newest point that we know to be on the hub's disk; null for none. */
   point: PersistedPoint | null
-  /** The hub's newest signature to who leads (`grant` on the wire), and its epoch; or null. */
+  /** The hub's newest signature to the leader (`grant` on the wire), and its epoch; or null. */
   leaderCertificate: { epoch: number; bytes: Uint8Array } | null
   server: Server
   client: Client

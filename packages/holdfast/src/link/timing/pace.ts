@@ -74,7 +74,7 @@ export function mayLeave(pace: Pace, now: Millis, smoothed: Millis): boolean {
 /** When the bucket lets a packet leave; in the past if it does already. */
 export function leavesAt(pace: Pace, smoothed: Millis): Millis {
   if (pace.tokens >= 0) return pace.filledAt
-  // One byte more than the debt, or rounding could wake us a moment too early for ever.
+  // One byte more than the debt: rounding could wake us a moment too early forever.
   return pace.filledAt + (1 - pace.tokens) / rateOf(pace, smoothed)
 }
 
