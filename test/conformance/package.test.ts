@@ -11,8 +11,9 @@ import { rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { join as joinRoom } from '../../packages/holdfast/src/node.ts'
+import { killed, said, Window } from '../e2e/harness.ts'
 import { writeApplication } from './application.ts'
 import { freePort } from './free-port.ts'
 import { readImage } from './image.ts'
@@ -270,4 +271,60 @@ test('the steps of its Dockerfile make a hub in an empty folder, which is well, 
   child.kill('SIGTERM')
   expect(await once(child, 'exit')).toEqual([0, null])
   expect(isWell()).toBe(false)
+})
+
+describe.each(['canvas', 'react'])('an app of the template %s (AP-16)', (template) => {
+  const app = join(base, template)
+  const npm = (...args: string[]): void => {
+    execFileSync('npm', args, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] })
+  }
+
+  test(
+    'is created, passes its test, and is built from the tarball alone',
+    { timeout: 240_000 },
+    () => {
+      const create = resolve('packages/create/index.js')
+      const words = [create, app, '--template', template, '--holdfast', tarball]
+      expect(spawnSync(process.execPath, words).status).toBe(0)
+      expect(spawnSync(process.execPath, words, { encoding: 'utf8' }).stderr).toContain(
+        'is not empty',
+      )
+      npm('install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts')
+      npm('test')
+      npm('run', 'build')
+      expect(existsSync(join(app, 'dist/index.html'))).toBe(true)
+    },
+  )
+
+  test('is played in two browsers, and goes on without the one that served', async () => {
+    const port = await freePort()
+    const words = [
+      join(app, 'node_modules/.bin/holdfast'),
+      'serve',
+      '--pages',
+      'dist',
+      '--port',
+      `${port}`,
+    ]
+    const child = spawn(process.execPath, words, { cwd: app, stdio: ['ignore', 'pipe', 'inherit'] })
+    const windows: Window[] = []
+    try {
+      await said(child, 'Holdfast serves')
+      const status = ({ page }: Window): Promise<string | null> =>
+        page.getByRole('status').textContent()
+      for (const name of ['Ada', 'Grace']) {
+        windows.push(await Window.open(name, `http://127.0.0.1:${port}/?name=${name}`))
+        await expect.poll(() => status(windows.at(-1)!)).toMatch(/serves/)
+      }
+      const [ada, grace] = windows as [Window, Window]
+      await expect.poll(() => status(grace)).toMatch(/Ada serves/)
+      await grace.shot(`template-${template}`)
+      await ada.kill()
+      await expect.poll(() => status(grace)).toMatch(/this window serves/)
+      expect(windows.flatMap(({ complaints }) => complaints)).toEqual([])
+    } finally {
+      await Promise.all(windows.map((window) => window.end()))
+      await killed(child)
+    }
+  })
 })

@@ -119,7 +119,8 @@ export function fileOf(name: string): string {
 export function layers(source: Source): Complaint[] {
   const { path } = source
   if (path.startsWith('games/')) return games(source)
-  if (!path.startsWith('packages/')) return []
+  // A template is an app of its own.
+  if (!path.startsWith('packages/') || path.startsWith('packages/create/')) return []
   const here = placeOf(path.replace(/\.test\.ts$/, '.ts'))
   if (!here) return [complain(source, 0, 'is in no module of a layer: see tools/tidy/layers.ts')]
   const complaints: Complaint[] = []

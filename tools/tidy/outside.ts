@@ -19,7 +19,7 @@ const GLOBALS = new Set(
 function open(path: string): boolean {
   if (isTest(path)) return true
   if (path.startsWith('games/')) return !/\/rules[^/]*$|\/rules\//.test(path)
-  if (!/^(packages|proof)\//.test(path)) return true
+  if (!/^(packages|proof)\//.test(path) || path.startsWith('packages/create/')) return true
   return path.startsWith('proof/cli/') || OUTSIDE.includes(placeOf(path)?.module ?? '')
 }
 

@@ -1,0 +1,117 @@
+#!/usr/bin/env node
+/** `npm create holdfast`: copies a template into a new folder, and says what to run there. */
+
+import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
+import { createInterface } from 'node:readline/promises'
+import { fileURLToPath } from 'node:url'
+import { parseArgs } from 'node:util'
+
+const TEMPLATES = {
+  canvas: 'a small arena on a canvas, in plain TypeScript',
+  react: 'a board with notes that several people edit, in React',
+}
+
+const HELP = `Usage: npm create holdfast [folder] -- [options]
+
+  folder                 where the app goes; it must be empty or new
+  --template <name>      ${Object.keys(TEMPLATES).join(' or ')}
+  --holdfast <version>   the holdfast to install: a version, or the path of a folder or tarball
+  --help                 this text
+
+${templateLines()}`
+
+const here = fileURLToPath(new URL('.', import.meta.url))
+
+function templateLines() {
+  return Object.entries(TEMPLATES)
+    .map(([name, what]) => `  ${name.padEnd(8)} ${what}`)
+    .join('\n')
+}
+
+class Mistake extends Error {}
+
+/** What the command line says; what it lacks is asked for, if somebody is there to answer. */
+async function wishes() {
+  let parsed
+  try {
+    parsed = parseArgs({
+      allowPositionals: true,
+      options: {
+        template: { type: 'string' },
+        holdfast: { type: 'string' },
+        help: { type: 'boolean' },
+      },
+    })
+  } catch (error) {
+    throw new Mistake(error.message)
+  }
+  const { values, positionals } = parsed
+  if (values.help) return null
+  if (positionals.length > 1) throw new Mistake(`one folder is created: ${positionals.join(', ')}`)
+  let [folder] = positionals
+  let { template } = values
+  if (process.stdin.isTTY && (folder === undefined || template === undefined)) {
+    const lines = createInterface({ input: process.stdin, output: process.stdout })
+    folder ??= (await lines.question('Folder (my-game): ')) || 'my-game'
+    if (template === undefined) {
+      console.log(templateLines())
+      template = (await lines.question('Template (canvas): ')) || 'canvas'
+    }
+    lines.close()
+  }
+  return { folder: folder ?? 'my-game', template: template ?? 'canvas', holdfast: values.holdfast }
+}
+
+/** In a clone the app installs the clone's package, as long as Holdfast is in no registry. */
+function versionFor(target) {
+  const clone = join(here, '../holdfast/package.json')
+  if (existsSync(clone)) return `file:${relative(target, join(here, '../holdfast'))}`
+  return `^${JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).version}`
+}
+
+function specOf(given, target) {
+  if (given === undefined) return versionFor(target)
+  return existsSync(given) ? `file:${relative(target, resolve(given))}` : given
+}
+
+function create({ folder, template, holdfast }) {
+  if (!Object.hasOwn(TEMPLATES, template)) {
+    throw new Mistake(`there is no template "${template}"; there are:\n${templateLines()}`)
+  }
+  const target = resolve(folder)
+  if (existsSync(target) && readdirSync(target).some((name) => name !== '.git')) {
+    throw new Mistake(`${target} is not empty`)
+  }
+  const name = basename(target)
+    .toLowerCase()
+    .replaceAll(/[^a-z0-9-]+/g, '-')
+  cpSync(join(here, 'templates', template), target, { recursive: true })
+  // npm leaves files of this name out of packages.
+  renameSync(join(target, '_gitignore'), join(target, '.gitignore'))
+  const path = join(target, 'package.json')
+  const manifest = JSON.parse(readFileSync(path, 'utf8'))
+  manifest.name = name || 'my-game'
+  manifest.dependencies.holdfast = specOf(holdfast, target)
+  writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`)
+  return target
+}
+
+try {
+  const wished = await wishes()
+  if (wished === null) console.log(HELP)
+  else {
+    const target = create(wished)
+    console.log(`Created ${target} from the template ${wished.template}. Now run:
+
+  cd ${relative(process.cwd(), target) || '.'}
+  npm install
+  npm run dev
+
+and open the printed address in two windows.`)
+  }
+} catch (error) {
+  if (!(error instanceof Mistake)) throw error
+  console.error(`create-holdfast: ${error.message}`)
+  process.exitCode = 2
+}

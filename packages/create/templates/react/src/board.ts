@@ -1,0 +1,19 @@
+/** What a board has, and what its members may do. The page and the tests share this file. */
+
+import { action, oneOf, piece, text } from 'holdfast'
+
+export const COLUMNS = ['todo', 'doing', 'done'] as const
+
+/** A note, which several people may edit at once. */
+export const Note = piece('note', { title: text(120), column: oneOf(...COLUMNS) })
+
+export const add = action('add', { title: text(120) }, (table, { title }) => {
+  if (title.trim() === '') throw new Error('a note needs a title')
+  table.create(Note, { title: title.trim(), column: 'todo' })
+})
+
+export const remove = action('remove', { note: text(16) }, (table, { note }) => {
+  table.find(Note, note)?.remove()
+})
+
+export const board = { game: 'board', types: [Note, add, remove] }

@@ -1,0 +1,7 @@
+import { defineConfig } from 'vite'
+import { holdfast } from 'holdfast/vite'
+
+export default defineConfig({
+  plugins: [holdfast()],
+  build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
+})
