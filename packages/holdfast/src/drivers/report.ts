@@ -5,7 +5,6 @@ export function warn(sentence: string): void {
   process.emitWarning(sentence, { type: 'HoldfastWarning' })
 }
 
-/** Both functions, as one platform's reports. */
 export const reports = { report, warn }
 
 /** Emits a process warning with the error's own stack; the process goes on. */

@@ -337,7 +337,6 @@ function becomePrimary(run: Runtime, { entry, leader }: Added, kept: Opened | nu
   options.saved = null
 }
 
-/** The primary that we asked to let us in has answered. */
 export function onJoinAnswer(run: Runtime, peer: Peer, blob: Uint8Array): void {
   const { member } = run
   const answer = decode(joinedLayout, blob)

@@ -32,7 +32,6 @@ export const ASKED_MS: Millis = 1_000
 /** A peer that refused a link is asked again after this. */
 export const REFUSED_MS: Millis = 1_000
 
-/** Opens a datagram, and handles the packet in it. */
 export function datagram(run: Runtime, from: string, bytes: Uint8Array): void {
   const { seal: own, counters } = run.member
   if (!own) return void counters.stray++

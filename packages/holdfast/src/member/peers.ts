@@ -53,7 +53,6 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
   run.member.peers.set(inc, peer)
 }
 
-/** Opens the link of a peer. */
 export function open(run: Runtime, peer: Peer, path: string): void {
   peer.link = link.create(run.now)
   peer.path = path
@@ -183,7 +182,6 @@ export function route({ member }: Runtime, { key }: Peer, path: string): boolean
   return member.seal !== null && key !== null && seal.route(member.seal, key, path)
 }
 
-/** Asks whether a peer is at an address. */
 export function probeAddress(run: Runtime, { key }: Peer, path: string): void {
   const { seal: own } = run.member
   if (own && key) seal.probe(own, run.now, key, path)

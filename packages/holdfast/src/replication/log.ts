@@ -43,7 +43,6 @@ export function lengthOf<Effect>(log: Log<Effect>): number {
   return log.base + log.entries.length
 }
 
-/** Appends one delta. @returns its index */
 export function append<Effect>(log: Log<Effect>, now: Millis, delta: Uint8Array): number {
   if (log.acked === lengthOf(log)) log.unackedSince = now
   log.entries.push(delta)

@@ -45,7 +45,6 @@ export interface Player {
   identity: Identity
 }
 
-/** The player of a token, or without one a new player. */
 export async function openPlayer(
   environment: Environment,
   token: { seed: Uint8Array } | null,

@@ -157,7 +157,6 @@ function forgetOne({ client: { view, published } }: Session): void {
   published.seqs.delete(gone ?? 0)
 }
 
-/** The snapshot is complete: applies it to all parts. */
 export function takeStanding(
   turn: Turn,
   from: PeerId,

@@ -268,7 +268,6 @@ export function forget(session: Session, those: Iterable<PeerId>, out: SessionOu
   if (news) emitAway(session, out)
 }
 
-/** Reports members that have been away for long enough. */
 export function wake(turn: Turn): void {
   const { session, now, out } = turn
   let news = false

@@ -172,7 +172,6 @@ function isTooMany({ members, players }: durable.Durable, delta: Delta): boolean
   )
 }
 
-/** The register names us as backup. */
 export function onNamedBackup(turn: Turn, { primary, ackedAt }: ServerAs<'sync' | 'taking'>): void {
   const { session, now } = turn
   restartDetector(session, now, primary)

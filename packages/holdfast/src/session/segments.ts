@@ -52,7 +52,6 @@ export const oldSnapshotSegmentLayout = record({
 })
 
 const headLayout = record({ mark: text(MARK.length), versions: varint })
-/** A snapshot of the whole state as a segment. */
 export const snapshotSegmentLayout = record({
   /** MARK; a build that speaks one of `versions` can read the segment. */
   mark: text(MARK.length),
@@ -69,7 +68,6 @@ export const snapshotSegmentLayout = record({
   index: varint,
   snapshot: blob(SHEET_BYTES_MAX),
 })
-/** Entries of the log as a segment. */
 export const entriesSegmentLayout = record({ entries: list(blob(2 ** 20), SHEET_ENTRIES_MAX) })
 
 /** How much of what this primary recorded the hub has stored. */

@@ -47,7 +47,6 @@ interface Memory {
   room: number
 }
 
-/** Loads libsodium. @returns its ciphers */
 export async function libsodium(): Promise<Ciphers> {
   await sodium.ready
   const { libsodium: module } = sodium as unknown as { libsodium: Module }

@@ -69,7 +69,6 @@ function openDatabase(database: Database.Database, path: string, kind: FileKind)
   if (version !== null && version < kind.version) upgrade(database, path, kind, version)
 }
 
-/** Closes the file and releases its lock. */
 export function closeFile({ database, path, lock }: OpenFile): void {
   // The process number goes first: once the lock is free, another process may write its own.
   rmSync(pidFile(path), { force: true })
@@ -78,7 +77,6 @@ export function closeFile({ database, path, lock }: OpenFile): void {
   lock.release()
 }
 
-/** Rolls back the rest of a failed transaction. */
 export function rollBack({ database }: OpenFile): void {
   try {
     if (database.inTransaction) database.exec('ROLLBACK')

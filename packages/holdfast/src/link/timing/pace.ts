@@ -30,7 +30,6 @@ const BURST: number = 10 * PACKET_MAX
 const TIMER_GRAIN: Millis = 4
 const SHORTEST_TRIP: Millis = 0.05
 
-/** A fresh link: ten packets may leave at once. */
 export function createPace(now: Millis) {
   return {
     window: FIRST_WINDOW,
