@@ -312,7 +312,7 @@ function take(
 function join(scope: KeyScope, side: Side, { key, proof }: Authenticated): void {
   const newest = keyOf(side.seeds[0]!).key
   const next = keys.afterProof(side.box, other(side), proof, newest, side.told)
-  if (next === 'tell' && scope.bug !== 'the new key before the letters about it') {
+  if (next === 'announce' && scope.bug !== 'the new key before the letters about it') {
     turn(scope, side, (out) => {
       side.told = mailbox.add(side.box, other(side), letterOf(side), out)
     })

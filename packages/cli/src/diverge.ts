@@ -26,8 +26,8 @@ export function addDiverge(cli: CAC): void {
     .option('--ignore <fields>', 'Fields to ignore, comma-separated: time,monotime')
     .example('holdfast diverge a.log b.log --ignore time')
     .action(async (left: string, right: string, given: Given) => {
-      const [told, equal] = await diverge(`${left}`, `${right}`, given)
-      console.log(plainLines(told))
+      const [result, equal] = await diverge(`${left}`, `${right}`, given)
+      console.log(plainLines(result))
       if (!equal) process.exitCode = 1
     })
 }
@@ -42,7 +42,7 @@ export async function diverge(
   leftPath: string,
   rightPath: string,
   given: Given = {},
-): Promise<[told: string, equal: boolean]> {
+): Promise<[result: string, equal: boolean]> {
   const context = linesOf(given.context ?? CONTEXT_DEFAULT)
   const ignore = given.ignore === undefined ? [] : `${given.ignore}`.split(',')
   const [left, right] = [EventLog.open(leftPath), EventLog.open(rightPath)]

@@ -112,11 +112,11 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
     }),
   })
   if (box.repaired !== null) console.error(plain(box.repaired))
-  const tell = (whom: string | null, why: string): void => {
-    console.error(plain(`${whom ?? 'somebody'}: ${why}`))
+  const log = ({ peer, why }: { peer: string | null; why: string }): void => {
+    console.error(plain(`${peer ?? 'a stranger'}: ${why}`))
   }
-  box.on('disconnected', ({ peer: whom, why }) => tell(whom, why))
-  box.on('fault', ({ peer: whom, why }) => tell(whom, why))
+  box.on('disconnected', log)
+  box.on('fault', log)
   box.on('trouble', (error) => console.error(plain(error.message)))
   return box
 }
@@ -174,14 +174,14 @@ function valueOf(text: string): unknown {
 async function drained(box: Mailbox, to: string): Promise<void> {
   const waiting = (): number => box.queues().find(({ peer }) => peer === to)?.waiting ?? 0
   const total = waiting()
-  const say = (): void => console.error(`${total - waiting()} of ${total} acknowledged by ${to}`)
-  const timer = setInterval(say, PROGRESS_MS)
+  const print = (): void => console.error(`${total - waiting()} of ${total} acknowledged by ${to}`)
+  const timer = setInterval(print, PROGRESS_MS)
   await new Promise<void>((resolve) => {
     box.on('acked', () => waiting() === 0 && resolve())
     if (waiting() === 0) resolve()
   })
   clearInterval(timer)
-  say()
+  print()
 }
 
 /** Inspects a store, or the published figures of an open one. */
@@ -234,13 +234,13 @@ function adopt(given: Given, [whom]: string[]): Promise<void> {
       box.on('fault', ({ peer }) => peer === whom && resolve())
     })
     const { resent, givenUp, strays, missed } = await box.peer(whom).adopt()
-    const say = (range: Range | null, what: string): void => {
+    const print = (range: Range | null, what: string): void => {
       if (range) console.log(plain(`letters ${range.first} to ${range.last} ${what}`))
     }
-    say(resent, `to ${whom} are sent again, under new numbers`)
-    say(givenUp, `to ${whom} are lost: it had received them and lost its store`)
-    say(strays, `of ${whom} took effect here, but are unknown to its store`)
-    say(missed, `of ${whom} never arrived, but its store counts them as delivered`)
+    print(resent, `to ${whom} are sent again, under new numbers`)
+    print(givenUp, `to ${whom} are lost: it had received them and lost its store`)
+    print(strays, `of ${whom} took effect here, but are unknown to its store`)
+    print(missed, `of ${whom} never arrived, but its store counts them as delivered`)
     console.log(plain(`${whom} was adopted`))
   })
 }

@@ -179,7 +179,7 @@ async function ask(
     throw new HoldfastError('unreachable', `no hub at ${where}: ${why}`)
   }
   if (response.ok) return response
-  const said = (await response.json().catch(() => ({}))) as { why?: string }
-  const why = `${response.status}: ${plain(said.why ?? response.statusText)}`
+  const refusal = (await response.json().catch(() => ({}))) as { why?: string }
+  const why = `${response.status}: ${plain(refusal.why ?? response.statusText)}`
   throw new HoldfastError('forbidden', `the hub at ${where} answered ${why}`)
 }

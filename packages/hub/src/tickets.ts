@@ -148,8 +148,8 @@ function readerOf(rows: readonly Row[]): TicketReader['read'] {
   }
 }
 
-function claimsOf(said: Record<string, unknown>, games: ReadonlySet<string> | null): Claims {
-  const { game, room = null, key = null, rights, uses = 1, jti: id } = said
+function claimsOf(payload: Record<string, unknown>, games: ReadonlySet<string> | null): Claims {
+  const { game, room = null, key = null, rights, uses = 1, jti: id } = payload
   const fits = [
     isText(game, NAME_MAX),
     room === null || isText(room, NAME_MAX),

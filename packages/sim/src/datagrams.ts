@@ -66,10 +66,10 @@ export function refuse({ ground, open }: Sockets, machine: Machine, address: str
   note(ground, machine.name, `is told that nobody listens at ${address}, out of nothing`)
   for (const socket of open.values()) {
     if (socket.machine !== machine) continue
-    const tell = (): void => {
+    const report = (): void => {
       if (open.get(socket.address) === socket) socket.events.refused(address)
     }
-    timeline.add(ground.timeline, ground.timeline.now, tell, machine, socket.life)
+    timeline.add(ground.timeline, ground.timeline.now, report, machine, socket.life)
   }
 }
 
@@ -159,10 +159,10 @@ function bounce(sockets: Sockets, from: Socket, to: string, target: Machine): vo
   if (paths.isCut(sockets.paths, target.name, machine.name)) return
   const [delay] = paths.fateOf(ground, sockets.paths, target.name, machine.name)
   if (delay === undefined) return
-  const tell = (): void => {
+  const report = (): void => {
     if (sockets.open.get(address) !== from) return
     note(ground, machine.name, `is told that nobody listens at ${to}`)
     from.events.refused(to)
   }
-  timeline.add(ground.timeline, ground.timeline.now + delay, tell, machine, life)
+  timeline.add(ground.timeline, ground.timeline.now + delay, report, machine, life)
 }

@@ -134,9 +134,9 @@ const PART = objects.objectsPart(TYPES)
 /** The source's first form: the host announces changes of owner, the creator the object. */
 export const FIRST_FORM: Partial<ObjectsRules> = {
   // Without a counter a member can only tell whether it has the object.
-  order: (said, known) => {
-    if (said.dead) return 0
-    return known.dead || compare(said.version, FIRST) > 0 ? 1 : -1
+  order: (entry, known) => {
+    if (entry.dead) return 0
+    return known.dead || compare(entry.version, FIRST) > 0 ? 1 : -1
   },
   creates: ({ version }) => compare(version, FIRST) <= 0,
   isAuthorized: ({ objects: own }, from) => !own.departed.has(from),

@@ -22,8 +22,8 @@ import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
 
 /** Writes a ticket. */
 export function toyTicket(claims: Omit<Claims, 'key'>): string {
-  const said = new TextEncoder().encode(JSON.stringify(claims))
-  return `toy.${toHex(said)}.toy`
+  const encoded = new TextEncoder().encode(JSON.stringify(claims))
+  return `toy.${toHex(encoded)}.toy`
 }
 
 /** Reads tickets. @param closed  games whose rooms require one */
@@ -31,9 +31,9 @@ export function toyTickets(closed: readonly string[] = []): TicketReader {
   return {
     closed: new Set(closed),
     read: (ticket) => {
-      const [kind, said = ''] = ticket.split('.')
+      const [kind, encoded = ''] = ticket.split('.')
       if (kind !== 'toy') return Promise.reject(new Error('the ticket is no toy'))
-      const bytes = fromHex(said, said.length / 2)!
+      const bytes = fromHex(encoded, encoded.length / 2)!
       const claims = JSON.parse(new TextDecoder().decode(bytes)) as Claims
       return Promise.resolve({ ...claims, key: null })
     },

@@ -97,8 +97,8 @@ export function connect(
   if (life === machine.life) {
     const since = streams.ground.timeline.now
     const offer = streams.offers.get(url)
-    const delay = offer ? wayTo(streams, machine, offer.machine) : 0
-    after(streams, delay, () => knock(streams, end, since))
+    const delay = offer ? delayTo(streams, machine, offer.machine) : 0
+    after(streams, delay, () => requestStream(streams, end, since))
   } else end.state = 'closed'
   return streamOf(streams, end)
 }
@@ -114,7 +114,7 @@ export function closeAll(streams: Streams, machine: Machine, silent: boolean): v
       continue
     }
     const { other } = end
-    const delay = wayTo(streams, machine, other.machine)
+    const delay = delayTo(streams, machine, other.machine)
     after(streams, delay, () => breakEnd(streams, other, `${machine.name} reset the stream`))
   }
 }
@@ -161,7 +161,7 @@ function streamOf(streams: Streams, end: End): Stream {
 }
 
 /** Requests a stream; retries while the answer is blocked. */
-function knock(streams: Streams, end: End, since: Millis): void {
+function requestStream(streams: Streams, end: End, since: Millis): void {
   const { ground } = streams
   if (end.state === 'closed') return
   const offer = streams.offers.get(end.url)
@@ -169,16 +169,16 @@ function knock(streams: Streams, end: End, since: Millis): void {
     if (ground.timeline.now - since >= BREAK_MS) {
       return breakEnd(streams, end, `${end.url} did not answer within ${BREAK_MS} ms`)
     }
-    return after(streams, RETRY_MS, () => knock(streams, end, since))
+    return after(streams, RETRY_MS, () => requestStream(streams, end, since))
   }
   if (!offer?.accept) {
-    const delay = offer ? wayTo(streams, offer.machine, end.machine) : 0
+    const delay = offer ? delayTo(streams, offer.machine, end.machine) : 0
     const why = `nobody listens at ${end.url}`
     const met: Met = { kind: 'passing', what: 'nobody listens there' }
     return after(streams, delay, () => breakEnd(streams, end, why, met))
   }
   const wait = offer.machine.stalledUntil - ground.timeline.now
-  if (wait > 0) return after(streams, wait, () => knock(streams, end, since))
+  if (wait > 0) return after(streams, wait, () => requestStream(streams, end, since))
   const { machine, accept } = offer
   const far = createEnd(streams, machine, machine.life, end.url)
   far.state = 'open'
@@ -193,7 +193,7 @@ function knock(streams: Streams, end: End, since: Millis): void {
 
 function push(streams: Streams, end: End, kind: Item['kind'], bytes: Uint8Array): void {
   const { now } = streams.ground.timeline
-  end.lastAt = Math.max(end.lastAt, now + wayTo(streams, end.machine, end.other!.machine))
+  end.lastAt = Math.max(end.lastAt, now + delayTo(streams, end.machine, end.other!.machine))
   end.line.push({ kind, bytes, at: end.lastAt })
   end.bytes += bytes.length
   if (!end.moving) move(streams, end, end.lastAt - now)
@@ -218,7 +218,7 @@ function arrive(streams: Streams, end: End): void {
   }
   end.stuckSince = -1
   if (other.life !== other.machine.life || other.state === 'closed') {
-    const delay = wayTo(streams, other.machine, end.machine)
+    const delay = delayTo(streams, other.machine, end.machine)
     drop(streams, end)
     const why = `${other.machine.name} does not know the stream any more`
     return after(streams, delay, () => breakEnd(streams, end, why))
@@ -265,9 +265,9 @@ function breakEnd(streams: Streams, end: End, why: string, met?: Met): void {
   if (end.life !== machine.life) return
   const wait = machine.stalledUntil - ground.timeline.now
   if (wait > 0) return after(streams, wait, () => breakEnd(streams, end, why, met))
-  const told = end.state !== 'closed'
+  const wasOpen = end.state !== 'closed'
   finish(streams, end)
-  if (!told) return
+  if (!wasOpen) return
   ground.counters.broken++
   note(ground, machine.name, `stream to ${end.url} breaks: ${why}`)
   end.events.closed(why, met)
@@ -290,7 +290,7 @@ function isStuck(streams: Streams, from: Machine, to: Machine): boolean {
   return paths.isCut(network, from.name, to.name) || paths.isCut(network, to.name, from.name)
 }
 
-function wayTo(streams: Streams, from: Machine, to: Machine): Millis {
+function delayTo(streams: Streams, from: Machine, to: Machine): Millis {
   return paths.delayOf(streams.ground, streams.paths, from.name, to.name)
 }
 

@@ -6,7 +6,12 @@ import zlib from 'node:zlib'
 import type { Page, Redirect } from './pages.ts'
 
 /** Sends a complete response. Caches must not store it unless a header allows it. */
-export function say(response: ServerResponse, status: number, type: string, text: string): void {
+export function respond(
+  response: ServerResponse,
+  status: number,
+  type: string,
+  text: string,
+): void {
   response.setHeader('Content-Type', type)
   response.setHeader('Content-Length', Buffer.byteLength(text))
   response.setHeader('X-Content-Type-Options', 'nosniff')
@@ -14,8 +19,8 @@ export function say(response: ServerResponse, status: number, type: string, text
   response.writeHead(status).end(text)
 }
 
-export function sayJson(response: ServerResponse, status: number, value: unknown): void {
-  say(response, status, 'application/json', JSON.stringify(value))
+export function respondJson(response: ServerResponse, status: number, value: unknown): void {
+  respond(response, status, 'application/json', JSON.stringify(value))
 }
 
 /** Sends a page that only names the error. */
@@ -26,7 +31,7 @@ export function fail(response: ServerResponse, status: number): void {
   }
   const title = `${status} ${STATUS_CODES[status]}`
   const page = `<!doctype html><html lang="en"><title>${title}</title><h1>${title}</h1></html>\n`
-  say(response, status, 'text/html; charset=utf-8', page)
+  respond(response, status, 'text/html; charset=utf-8', page)
 }
 
 /** Files below this many bytes are not compressed. */

@@ -21,7 +21,7 @@ import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
 import type { Certificate } from '../../../holdfast/src/ports.ts'
 import { isTrusted, NOWHERE, placeOf, type Trust } from '../../../holdfast/src/wire/text/ip.ts'
 import * as budgets from '../../../hub/src/machine/budgets.ts'
-import { fail, say } from './give.ts'
+import { fail, respond } from './give.ts'
 import { ROOMS_PATH } from '../rooms.ts'
 
 /** Time limit for receiving a complete request, in milliseconds. */
@@ -128,7 +128,7 @@ function admits(
   if (refusal !== null) {
     counters[refusal.reason] += 1
     response.setHeader('Connection', 'close')
-    say(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.why}\n`)
+    respond(response, refusal.status, 'text/plain; charset=utf-8', `${refusal.why}\n`)
     return false
   }
   if (origin !== undefined && gate.names(origin)) {
@@ -262,6 +262,6 @@ export function mayAsk(
   const met = budgets.spend(all, now, { account }, what, cost)
   if (!met) return true
   response.setHeader('Retry-After', RETRY_AFTER_S)
-  say(response, 429, 'text/plain; charset=utf-8', `${budgets.reasonOf(all, met)}\n`)
+  respond(response, 429, 'text/plain; charset=utf-8', `${budgets.reasonOf(all, met)}\n`)
   return false
 }

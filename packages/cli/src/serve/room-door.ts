@@ -7,7 +7,7 @@ import type { HubHandle } from '../../../hub/src/open-hub.ts'
 import type { IncomingMessage } from 'node:http'
 import { SAVED_MAX } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import { badValue, HoldfastError } from '../../../holdfast/src/machine.ts'
-import { fail, sayJson } from './give.ts'
+import { fail, respondJson } from './give.ts'
 import type { Answer } from './http.ts'
 import { ROOMS_HEADER } from '../rooms.ts'
 import { mayRead, type Readers } from './site.ts'
@@ -23,7 +23,7 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
     if (!isAsked || !mayRead(readers, request)) {
       const why =
         'rooms are for programs on this machine, or for a request with the --metrics-token'
-      return sayJson(response, 401, { why })
+      return respondJson(response, 401, { why })
     }
     const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
     const [game, room] = [asked.get('game') ?? '', asked.get('room') ?? '']
@@ -46,10 +46,10 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
     try {
       if (request.method === 'HEAD') return fail(response, 405)
       const isGet = request.method === 'GET'
-      return sayJson(response, 200, isGet ? shown() : await done())
+      return respondJson(response, 200, isGet ? shown() : await done())
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
-      return sayJson(response, 400, { why: error.message })
+      return respondJson(response, 400, { why: error.message })
     }
   }
 }

@@ -7,7 +7,7 @@ import type { Page as ListPage } from '../../../hub/src/machine/state.ts'
 import { listedSession } from '../../../hub/src/server/hub-figures.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
 import { isLoopback, isThisMachine } from '../../../holdfast/src/drivers/net/server/origins.ts'
-import { fail, say, sayJson, give } from './give.ts'
+import { fail, respond, respondJson, give } from './give.ts'
 import { ROOMS_PATH } from '../rooms.ts'
 import { type Answer, mayAsk, type Spending } from './http.ts'
 import type { Metrics } from './metrics.ts'
@@ -53,12 +53,12 @@ export function siteOf(options: SiteOptions): Answer {
     switch (path) {
       case '/health': {
         const now = health()
-        return sayJson(response, now.ok ? 200 : 503, now)
+        return respondJson(response, now.ok ? 200 : 503, now)
       }
       case '/api/sessions':
         return listRooms(options, request, response)
       case '/api/hub':
-        return sayJson(response, 200, {
+        return respondJson(response, 200, {
           ...about,
           reach: isThisMachine(request.headers.host ?? '') ? (reach?.() ?? []) : [],
         })
@@ -101,7 +101,7 @@ function listRooms(
     response.setHeader('Link', `<?${query.toString()}>; rel="next"`)
     response.setHeader('Access-Control-Expose-Headers', 'Link')
   }
-  say(response, 200, 'application/json', text)
+  respond(response, 200, 'application/json', text)
 }
 
 /** Who may read the metrics. */
@@ -117,7 +117,7 @@ export function metricsOf(metrics: Metrics, readers: Readers | null): Answer {
   return async (path, request, response) => {
     if (path !== '/metrics') return fail(response, 404)
     if (readers !== null && !mayRead(readers, request)) return denied(response)
-    say(response, 200, metrics.type, await metrics.text())
+    respond(response, 200, metrics.type, await metrics.text())
   }
 }
 
@@ -143,7 +143,7 @@ function isSame(one: string, other: string): boolean {
 function denied(response: ServerResponse): void {
   response.setHeader('WWW-Authenticate', 'Bearer')
   const why = 'metrics are for this machine, or for a request with the token of --metrics-token'
-  say(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
+  respond(response, 401, 'text/plain; charset=utf-8', `${why}\n`)
 }
 
 export const NO_PAGES: Pages = { find: () => null, starts: [] }

@@ -19,15 +19,15 @@ const { workerData: { memory, ms } } = require('node:worker_threads')
 const { writeSync } = require('node:fs')
 const words = new Int32Array(memory, 0, 3)
 const tick = Math.max(10, Math.min(1000, ms / 4))
-let count = -1, since = 0, told = false
+let count = -1, since = 0, reported = false
 for (;;) {
   // A word is awaited while nothing is under way, so an idle mailbox wakes nobody.
   if (Atomics.load(words, 1) === 0) { count = -1; Atomics.wait(words, 1, 0); continue }
   Atomics.wait(words, 1, 1, tick)
   const now = Atomics.load(words, 0)
-  if (now !== count) { count = now; since = Date.now(); told = false; continue }
-  if (told || Atomics.load(words, 1) === 0 || Date.now() - since < ms) continue
-  told = true
+  if (now !== count) { count = now; since = Date.now(); reported = false; continue }
+  if (reported || Atomics.load(words, 1) === 0 || Date.now() - since < ms) continue
+  reported = true
   const name = Buffer.from(new Uint8Array(memory, 12, Atomics.load(words, 2))).toString()
   const held = ((Date.now() - since) / 1000).toFixed(1)
   const what = ' has held the loop for ' + held + ' s, and nothing else runs'

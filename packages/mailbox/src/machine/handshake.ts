@@ -159,9 +159,9 @@ export function receiveHandshake(
     case 'open':
       return opened(handshake, message, gate)
     case 'known':
-      return toldKey(handshake, message.key, gate)
+      return takeKnown(handshake, message.key, gate)
     case 'key':
-      return claimed(handshake, message.key, gate)
+      return takeKey(handshake, message.key, gate)
     case 'proof':
       handshake.stage = 'check'
       return { ...NOTHING, job: checking(handshake, message.signature) }
@@ -222,15 +222,15 @@ function unproved({ id, other }: Handshake): string {
   return `${plain(other!.id)} did not prove to ${plain(id)} that the key which it named is its own`
 }
 
-/** @param told  the reason sent to the peer, if it differs from the owner's */
+/** @param sent  the reason for the peer, if it differs from the owner's */
 function refuse(
   handshake: Handshake,
   why: string,
   counts: keyof Counters = 'greetings',
-  told = why,
+  sent = why,
 ): HandshakeStep {
   handshake.stage = 'over'
-  const answers = [encode(handshakeLayout, { kind: 'refused', why: clipped(told, REFUSAL_MAX) })]
+  const answers = [encode(handshakeLayout, { kind: 'refused', why: clipped(sent, REFUSAL_MAX) })]
   return { ...NOTHING, answers, refused: why, counts }
 }
 
@@ -263,7 +263,7 @@ function misnamed(
 }
 
 /** The other side named the key by which it knows us: prove that one if we have it. */
-function toldKey(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
+function takeKnown(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
   const recent = handshake.keys.find((one) => isSame(one.key, key))
   const own = recent ?? (isSame(key, NO_KEY) ? null : gate.formerKey(key)) ?? handshake.keys[0]!
   handshake.other!.knows = key
@@ -274,14 +274,14 @@ function toldKey(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): Hands
   return { ...NOTHING, answers }
 }
 
-function claimed(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
+function takeKey(handshake: Handshake, key: Uint8Array, gate: PeerPolicy): HandshakeStep {
   const other = handshake.other!
   const known = gate.keyOf(other.id)
   if (known && !isSame(known, key)) {
-    const told =
+    const sent =
       `${plain(handshake.id)} knows ${plain(other.id)} by another key than this: it has to trust ` +
       'the new one, or the old one has to come back'
-    return refuse(handshake, gate.strange(other.id, key), 'otherKey', told)
+    return refuse(handshake, gate.strange(other.id, key), 'otherKey', sent)
   }
   other.key = key
   if (handshake.whom !== null) return sign(handshake)

@@ -71,10 +71,10 @@ export function signersOf(keys: readonly OwnKey[]): readonly OwnKey[] {
 
 /** The body of a letter about a new key. */
 export function keyLetter(letter: KeyLetter): Uint8Array {
-  const said = encode(keyLetterLayout, letter)
-  const body = new Uint8Array(1 + said.length)
+  const encoded = encode(keyLetterLayout, letter)
+  const body = new Uint8Array(1 + encoded.length)
   body[0] = KEY_LETTER
-  body.set(said, 1)
+  body.set(encoded, 1)
   return body
 }
 
@@ -90,7 +90,7 @@ export function readKeyLetter(body: Uint8Array): KeyLetter | null {
 
 /** Posts a letter about our new key to all who may know an older one. @returns its numbers */
 export function announce(box: Mailbox, letter: Uint8Array, out: MailOut): Map<string, number> {
-  const ids = [...box.peers.keys()].filter((id) => isKept(box, id))
+  const ids = [...box.peers.keys()].filter((id) => isStored(box, id))
   return new Map(ids.map((id) => [id, add(box, id, letter, out)]))
 }
 
@@ -100,7 +100,7 @@ function waits({ peers }: Mailbox, id: string, n: number): boolean {
   return n > acked && n <= posted
 }
 
-function isKept({ peers }: Mailbox, id: string): boolean {
+function isStored({ peers }: Mailbox, id: string): boolean {
   const peer = peers.get(id)
   return peer !== undefined && (peer.posted > 0 || peer.heard > 0 || peer.key !== null)
 }
@@ -110,18 +110,18 @@ function isKept({ peers }: Mailbox, id: string): boolean {
  * letter about that one. A peer about which nothing is stored, such as a stranger, gets none; if it
  * did not ask for the old key, the key was replaced during the handshake, which is then repeated.
  *
- * @param told  the number of the letter about the newest key that this process posted to the peer
+ * @param announced  the number of the letter about the newest key that this process posted to the peer
  */
 export function afterProof(
   box: Mailbox,
   id: string,
   { own, isAsked }: OwnProof,
   newest: Uint8Array,
-  told: number | undefined,
-): 'go on' | 'tell' | 'anew' {
+  announced: number | undefined,
+): 'go on' | 'announce' | 'repeat' {
   if (isSame(own, newest)) return 'go on'
-  if (isKept(box, id)) return waits(box, id, told ?? 0) ? 'go on' : 'tell'
-  return isAsked ? 'go on' : 'anew'
+  if (isStored(box, id)) return waits(box, id, announced ?? 0) ? 'go on' : 'announce'
+  return isAsked ? 'go on' : 'repeat'
 }
 
 /**

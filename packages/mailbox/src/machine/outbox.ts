@@ -172,16 +172,16 @@ export function fault(id: string, peer: Peer, why: string, out: MailOut): void {
     peer.link.barred = true
     peer.link.complaint ??= why
   }
-  tell(id, peer, why, out)
+  setFault(id, peer, why, out)
 }
 
 /** Handles the other side's report that the histories diverged. */
 export function receiveFault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.link) peer.link.barred = true
-  if (peer.fault === null) tell(id, peer, `${id} says: ${why}`, out)
+  if (peer.fault === null) setFault(id, peer, `${id} says: ${why}`, out)
 }
 
-function tell(id: string, peer: Peer, why: string, out: MailOut): void {
+function setFault(id: string, peer: Peer, why: string, out: MailOut): void {
   if (peer.fault === why) return
   peer.fault = why
   out.emit({ kind: 'fault', peer: id, why })

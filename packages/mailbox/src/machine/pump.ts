@@ -57,14 +57,14 @@ export function pump(box: Mailbox, now: Millis, shelf: MailShelf, out: MailOut):
   }
 }
 
-interface Line {
+interface Linked {
   id: string
   peer: Peer
   link: Link
 }
 
-function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: MailOut): void {
-  const { id, peer, link } = line
+function serve(box: Mailbox, now: Millis, linked: Linked, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = linked
   const { policy } = box.limits
   // A hello is answered under any policy: the peer asked for it.
   if (!link.greeted && (policy === 'hello' || link.asked || peer.fault !== null)) {
@@ -78,10 +78,10 @@ function serve(box: Mailbox, now: Millis, line: Line, shelf: MailShelf, out: Mai
   }
   // After a fault only the fault itself is sent, until the peer's hello fits.
   if (link.barred || peer.fault !== null) return
-  if (link.known && (policy !== 'B' || link.woken)) sendLetters(line, shelf, out)
+  if (link.known && (policy !== 'B' || link.woken)) sendLetters(linked, shelf, out)
   if (now < link.ackDue) return
   const alone = policy === 'hello' || policy === 'preemptive'
-  if (alone) tell(line, NO_LETTERS, out)
+  if (alone) sendBatch(linked, NO_LETTERS, out)
   link.ackDue = Infinity
 }
 
@@ -99,8 +99,8 @@ function helloOf(peer: Peer): MailMessage {
   }
 }
 
-function sendLetters(line: Line, shelf: MailShelf, out: MailOut): void {
-  const { id, peer, link } = line
+function sendLetters(linked: Linked, shelf: MailShelf, out: MailOut): void {
+  const { id, peer, link } = linked
   while (link.sent < peer.posted && link.flying < WINDOW_BYTES) {
     const span = spanOf(shelf, id, link.sent)
     const { letters, life } = span
@@ -112,7 +112,7 @@ function sendLetters(line: Line, shelf: MailShelf, out: MailOut): void {
     link.sent = last.n
     link.flight.push({ upTo: last.n, bytes, digest })
     link.flying += bytes
-    tell(line, span, out)
+    sendBatch(linked, span, out)
   }
 }
 
@@ -123,7 +123,7 @@ function spanOf(shelf: MailShelf, id: string, after: number): Span {
   return { ...span, letters: span.letters.slice(0, BATCH_LETTERS_MAX) }
 }
 
-function tell({ id, peer, link }: Line, span: Span, out: MailOut): void {
+function sendBatch({ id, peer, link }: Linked, span: Span, out: MailOut): void {
   link.acked = peer.heard
   link.ackDue = Infinity
   link.unacked = 0

@@ -172,7 +172,7 @@ export class OwnKeys {
   proved(draft: Draft, box: Mailbox, peer: string, proof: keys.OwnProof): boolean {
     const { letter, keys: own } = this.#newest
     const next = keys.afterProof(box, peer, proof, own[0]!.key, this.#announced.get(peer))
-    if (next !== 'tell') return next === 'go on'
+    if (next !== 'announce') return next === 'go on'
     const letters = keys.leading(proof.own, letter!, (key) => this.#letterAbout(key))
     const numbers = letters.map((one) => add(box, peer, one, draft.out))
     const n = numbers.at(-1)!
