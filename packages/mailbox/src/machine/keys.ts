@@ -110,7 +110,7 @@ function isStored({ peers }: Mailbox, id: string): boolean {
  * letter about that one. A peer about which nothing is stored, such as a stranger, gets none; if it
  * did not ask for the old key, the key was replaced during the handshake, which is then repeated.
  *
- * @param announced  the number of the letter about the newest key that this process posted to the peer
+ * @param announced  the letter about the newest key that this process posted to the peer
  */
 export function afterProof(
   box: Mailbox,
