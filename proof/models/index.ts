@@ -9,8 +9,7 @@ import * as mailKeys from './mail-keys.ts'
 import * as mailbox from './mailbox.ts'
 import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
-import { piecesModel } from './pieces.ts'
-import * as pieces from './pieces-scopes.ts'
+import * as pieces from './pieces.ts'
 import * as recall from './recall.ts'
 import * as restarts from './restarts.ts'
 import * as rights from './rights.ts'
@@ -38,7 +37,7 @@ export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly Na
     'room-key': inScopes(roomKey.roomKeyModel, roomKey.SCOPES, roomKey.MUTANTS),
   },
   objects: { objects: inScopes(objectsModel, objects.SCOPES, objects.REQUESTS, objects.MUTANTS) },
-  pieces: { pieces: inScopes(piecesModel, pieces.SCOPES, pieces.MUTANTS) },
+  pieces: { pieces: inScopes(pieces.piecesModel, pieces.SCOPES, pieces.MUTANTS) },
   actions: { tables: inScopes(tables.tablesModel, tables.SCOPES, tables.MUTANTS) },
   mailbox: {
     mailbox: inScopes(mailbox.mailboxModel, mailbox.SCOPES, mailbox.MUTANTS),

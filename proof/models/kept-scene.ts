@@ -7,8 +7,45 @@ import type { Row } from '../../packages/hub/src/machine/register.ts'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
 import { hash } from '../../packages/sim/src/checker/hash.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
-import type { KeptScope } from './kept-scopes.ts'
 import { type FromDisk, opsIn, type Peer } from './kept-peer.ts'
+
+/** How much may happen. */
+export interface KeptScope {
+  /** Who may open the room beside its first primary, and how often somebody asks to. */
+  others: number
+  asks: number
+  /** Operations; and how often somebody comes beside the first primary. */
+  ops: number
+  guests: number
+  /** Who comes has a path to the primary without the hub. */
+  paths: boolean
+  /** Requests to add a backup, or to drop it. */
+  backups: number
+  /** Sheets that are written anew because no answer came. */
+  again: number
+  /** Streams that break, and members that die or leave. */
+  breaks: number
+  deaths: number
+  leaves: number
+  /** Goodbyes: who led is gone for good, and waits for nothing. */
+  byes: number
+  /** Kills of the hub, and writes that the disk refuses. */
+  kills: number
+  refusals: number
+  /** How often the hub's folder is copied, and perhaps put back. */
+  copies: number
+  /** How often BACK_MS pass, and how often RECOVER_MS, and SILENT_MS. */
+  short: number
+  middle: number
+  long: number
+  /** A bug around the rules. */
+  bug?: KeptBug
+}
+
+type KeptBug =
+  | ('no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts')
+  | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
+  | ('path-unseen' | 'believed' | 'alone-not-strict')
 
 /** What one write changes. */
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]

@@ -1,44 +1,7 @@
 /** Scopes of the model of kept rooms: those that hold, and those with a mutant. */
 
+import type { KeptScope } from './kept-scene.ts'
 import type { Rows } from './rows.ts'
-
-/** How much may happen. */
-export interface KeptScope {
-  /** Who may open the room beside its first primary, and how often somebody asks to. */
-  others: number
-  asks: number
-  /** Operations; and how often somebody comes beside the first primary. */
-  ops: number
-  guests: number
-  /** Who comes has a path to the primary without the hub. */
-  paths: boolean
-  /** Requests to add a backup, or to drop it. */
-  backups: number
-  /** Sheets that are written anew because no answer came. */
-  again: number
-  /** Streams that break, and members that die or leave. */
-  breaks: number
-  deaths: number
-  leaves: number
-  /** Goodbyes: who led is gone for good, and waits for nothing. */
-  byes: number
-  /** Kills of the hub, and writes that the disk refuses. */
-  kills: number
-  refusals: number
-  /** How often the hub's folder is copied, and perhaps put back. */
-  copies: number
-  /** How often BACK_MS pass, and how often RECOVER_MS, and SILENT_MS. */
-  short: number
-  middle: number
-  long: number
-  /** A bug around the rules. */
-  bug?: KeptBug
-}
-
-type KeptBug =
-  | ('no-fence' | 'halves' | 'told-before-the-disk' | 'number-twice' | 'refused-counts')
-  | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
-  | ('path-unseen' | 'believed' | 'alone-not-strict')
 
 const NOTHING = {
   ...{ others: 1, asks: 1, ops: 1, guests: 0, again: 0, breaks: 0, deaths: 0, leaves: 0 },

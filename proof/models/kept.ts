@@ -19,12 +19,12 @@ import type { LeaderStart } from '../../packages/holdfast/src/replication/layout
 import { lacks as lacksOf } from '../../packages/holdfast/src/session/lineage.ts'
 import { PROMISED_MAX_MS } from '../../packages/holdfast/src/session/persistence.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
-import { forced, forgetful, thrifty } from './kept-bugs.ts'
+import { forced, forgetful, thrifty } from './kept-hub.ts'
 import * as hub from './kept-hub.ts'
 import * as peers from './kept-peer.ts'
 import type { Peer } from './kept-peer.ts'
 import { essence, type KeptScene, roomOn } from './kept-scene.ts'
-import type { KeptScope } from './kept-scopes.ts'
+import type { KeptScope } from './kept-scene.ts'
 
 const FIRST = 0
 const NOTHING_READ: peers.FromDisk = { ops: [], lineage: [], sheets: 0 }

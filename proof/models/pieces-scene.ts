@@ -6,29 +6,319 @@
  */
 
 import type { Effected } from '../../packages/holdfast/src/kind/protocol/part.ts'
-import {
-  create,
-  decodeOutcome,
-  draft,
-  encodeFree,
-  piecesPart,
-  type PieceEvent,
-  newestOf,
-  type Row,
-  removePending,
-  shown,
-  update,
-} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { piece } from '../../packages/holdfast/src/pieces/pieces.ts'
+import { above } from '../../packages/holdfast/src/pieces/protocol/levels.ts'
 import {
   encodeOutcome,
   encodeUpdate,
   readBody,
   readNews,
 } from '../../packages/holdfast/src/pieces/protocol/messages.ts'
-import { piecesRules } from '../mutants.ts'
-import { amiss } from './pieces-holds.ts'
-import type { Core, Hand, Logged, Recorded, Scene, Scope, Word } from './pieces-state.ts'
-import { type Doing, fieldsOf, FACE, isLoose, opOf, TYPES } from './pieces-table.ts'
+import {
+  between,
+  create,
+  decodeOutcome,
+  draft,
+  encodeFree,
+  newestOf,
+  type Op,
+  type PieceEvent,
+  type Pieces,
+  piecesPart,
+  type PieceTypes,
+  removePending,
+  type Row,
+  shown,
+  update,
+} from '../../packages/holdfast/src/pieces/protocol/pieces.ts'
+import { reject, secret } from '../../packages/holdfast/src/pieces/types.ts'
+import { bool, u8 } from '../../packages/holdfast/src/wire/fields/schema.ts'
+import { type PiecesBug, piecesRules } from '../mutants.ts'
+
+/** What a hand may do to a card. */
+export type Doing =
+  /** Another number. */
+  | 'move'
+  /** A number that the rules do not take, and one of which they make another. */
+  | 'refused'
+  | 'clamped'
+  | 'grab'
+  | 'release'
+  | 'wrest'
+  /** A loose grab. */
+  | 'loose'
+  | 'raise'
+  /** Into the gap between the table and the lowest. */
+  | 'lower'
+  /** From now on its face is open to all, or to who holds it alone. */
+  | 'open'
+  | 'shut'
+
+/** The face of every card: a number that nothing else has. */
+export const FACE = 77
+const REFUSED = 250
+const CLAMPED = 251
+
+const Card = piece(
+  'card',
+  {
+    mark: u8,
+    open: bool,
+    face: secret(u8, (card, who) => card['open'] === true || card.heldBy === who),
+  },
+  {
+    rules: {
+      update: (_card, patch) => {
+        if (patch.mark === REFUSED) return reject('no such number')
+        return patch.mark === CLAMPED ? { ...patch, mark: CLAMPED + 1 } : patch
+      },
+    },
+  },
+)
+
+/** The only type. */
+export const TYPES: PieceTypes = [Card.rules]
+/** The fields of a card, as masks. */
+export const MARK = 1
+const OPEN = 2
+/** Of the face. */
+export const SECRET = 4
+
+/** The fields of a card with this number. */
+export function fieldsOf(mark: number, open: boolean, face: number): Op['fields'] {
+  return [mark, open ? 1 : 0, face]
+}
+
+/** Whether the model's loose grab. */
+export function isLoose(doing: Doing): boolean {
+  return doing === 'loose'
+}
+
+/** What a hand asks for. @param mark  a number that nobody used before */
+export function opOf(doing: Doing, state: Pieces, mark: number): Op {
+  const none: Op = { hold: 'keep', mask: 0, fields: [], z: null }
+  switch (doing) {
+    case 'move':
+      return { ...none, mask: MARK, fields: fieldsOf(mark, false, 0) }
+    case 'refused':
+      return { ...none, mask: MARK, fields: fieldsOf(REFUSED, false, 0) }
+    case 'clamped':
+      return { ...none, mask: MARK, fields: fieldsOf(CLAMPED, false, 0) }
+    case 'open':
+    case 'shut':
+      return { ...none, mask: OPEN, fields: fieldsOf(0, doing === 'open', 0) }
+    case 'grab':
+    case 'release':
+    case 'wrest':
+      return { ...none, hold: doing }
+    case 'loose':
+      return { ...none, hold: 'grab' }
+    case 'raise':
+      return { ...none, z: above(rowsOf(state)) }
+    case 'lower':
+      return { ...none, z: between(null, lowest(state)) }
+    default:
+      return doing satisfies never
+  }
+}
+
+function rowsOf(state: Pieces) {
+  return [...state.published.keys()].map((id) => shown(state, TYPES, id)!)
+}
+
+function lowest(state: Pieces): string | null {
+  const levels = rowsOf(state).map(({ z }) => z)
+  return levels.length === 0 ? null : levels.reduce((one, other) => (one < other ? one : other))
+}
+
+/** How often each thing may be done. */
+export type Doings = Partial<Record<Doing, number>>
+
+/** How much may happen in one model; what is not given does not happen. */
+export interface Scope {
+  /** What the checked hand does, and those who update at the primary itself. */
+  does: Doings
+  others?: Doings
+  /** Cards on the table; 1 if not given. */
+  cards?: number
+  /** Hands with links of their own; 1 if not given. */
+  hands?: number
+  /** The first hand was the last to let go of all cards. */
+  released?: boolean
+  failovers?: number
+  /** Actions that take all cards out of hands, each in the name of such a player. */
+  takes?: readonly number[]
+  /** How often who serves lets go of what a hand without a link holds. */
+  frees?: number
+  /** Links that break and are made anew. */
+  absences?: number
+  /** Primary and backup die at once: what some hand was told is the session. */
+  recoveries?: number
+  /** The backup has what was recorded only later. */
+  lags?: boolean
+  bug?: PiecesBug
+  /** Planted in what surrounds the pieces. */
+  around?: 'release-early' | 'numbers-not-replicated'
+}
+
+/** An update that is recorded, by its generation. */
+export interface Recorded {
+  gen: number
+  piece: number
+  /** `player.seq` of a hand's own update, or `g` and the generation of one of the server. */
+  id: string
+  /** The player whose own it is; 0 of one of the server. */
+  by: number
+  tag: number
+  /** Who did it, and who holds the piece since. */
+  actor: number
+  heldBy: number
+  /** The update of a hand that the server's answers. */
+  re: string
+  why: string
+  /** It sets the level. */
+  raises: boolean
+  /** The entry of the log. */
+  index: number
+}
+
+/** An update that came to nothing. */
+export interface Discarded {
+  id: string
+  player: number
+  piece: number
+  tag: number
+  kind: string
+  index: number
+}
+
+/** What a machine that serves or stands by has. */
+export interface Core {
+  pieces: Pieces
+  last: Record<string, number>
+  outcomes: Record<string, Uint8Array>
+  history: Recorded[]
+  discarded: Discarded[]
+  index: number
+}
+
+/** An entry of the log that the backup lacks. */
+export interface Logged {
+  player: number
+  seq: number
+  outcome: Uint8Array
+  changes: readonly Uint8Array[]
+  history: Recorded[]
+  discarded: Discarded[]
+}
+
+/** What comes down to a hand. */
+export type Word =
+  | { kind: 'news'; index: number; player: number; seq: number; bytes: Uint8Array; gens: Gens }
+  | { kind: 'done'; seq: number; outcome: Uint8Array }
+  | { kind: 'table'; bytes: Uint8Array }
+  | { kind: 'standing'; index: number; seqs: Record<string, number> }
+/** Pieces and their generations in news. */
+export type Gens = [piece: number, gen: number][]
+
+/** What goes up. */
+export type Up = { kind: 'resync' } | { kind: 'operation'; seq: number; body: Uint8Array }
+
+/** What a hand made, as it was. */
+export interface Made {
+  piece: number
+  parent: string
+  tag: number
+  loose: boolean
+}
+
+/** One hand. */
+export interface Hand {
+  player: number
+  pieces: Pieces
+  nextSeq: number
+  pending: { seq: number; piece: number; inPiece: number; body: Uint8Array }[]
+  link: boolean
+  /** It was made anew, and the table has not come. */
+  waiting: boolean
+  up: Up[]
+  down: Word[]
+  told: { index: number; seqs: Record<string, number>; coming: Uint8Array[] }
+  left: Doings
+  made: Record<string, Made>
+  /** What it was told of each of its updates. */
+  fates: Record<string, string>
+  /** What it displayed of each piece, in order. */
+  seen: Record<string, string[]>
+  /** What was wrong with what it was told about its holds; empty while nothing was. */
+  amiss: string
+}
+
+/** Everything at one instant. */
+export interface Scene {
+  core: Core
+  /** Null where it has all that the primary has. */
+  backup: Core | null
+  log: Logged[]
+  held: { index: number; to: number; word: Word }[]
+  hands: Hand[]
+  others: Doings
+  left: { failovers: number; absences: number; recoveries: number; takes: number[]; frees: number }
+  /** Updates that a recovery lost. */
+  lost: Recorded[]
+}
+
+type Lost = PieceEvent & { kind: 'piece-lost' }
+
+/**
+ * What is wrong with what a hand heard with one word; empty if nothing is.
+ *
+ * @param before  what it had been told
+ */
+export function amiss(
+  { core }: Scene,
+  { player, pieces }: Hand,
+  before: ReadonlyMap<number, Row>,
+  events: readonly PieceEvent[],
+): string {
+  const told = events.filter((event) => event.kind === 'piece-lost')
+  for (const [piece, was] of before) {
+    const now = pieces.published.get(piece)
+    const said = told.filter(({ id }) => id === piece)
+    const ended = was.heldBy === player && now?.heldBy !== player
+    if (said.length > 1) return `${player} is told ${said.length} times that it lost ${piece}`
+    if (!ended && said.length > 0) return `${player} is told that it lost ${piece}: it did not`
+    const line = core.history.filter((each) => {
+      return each.piece === piece && each.gen > was.gen && each.gen <= (now?.gen ?? Infinity)
+    })
+    const isKnown = core.history.some((each) => each.piece === piece && each.gen === was.gen)
+    const fault = ended ? wrong(player, line, said[0], isKnown) : ''
+    if (fault !== '') return `${fault} (piece ${piece})`
+  }
+  return ''
+}
+
+// @param isKnown  no recovery lost the hold
+function wrong(
+  player: number,
+  line: readonly Recorded[],
+  said: Lost | undefined,
+  isKnown: boolean,
+): string {
+  const takers = line.filter(({ heldBy }) => heldBy !== player)
+  const isOurs = isKnown && takers[0]?.actor === player
+  // Of several the table has the last alone: theirs, if they were the last to let go.
+  const last = takers.at(-1)
+  const isLast = last?.actor === player && last.heldBy === 0
+  if (!said) return isOurs || isLast ? '' : `${player} is not told that it lost its hold`
+  if (isOurs && takers.every(({ actor }) => actor === player)) {
+    return `${player} is told that it lost what it let go of`
+  }
+  const whom = takers.map(({ heldBy, actor }) => heldBy || actor)
+  if (!isKnown) whom.push(0)
+  if (!whom.includes(said.by)) return `${player} is told of ${said.by}, it was ${whom.join()}`
+  return said.why === (said.by === 0 ? 'away' : 'taken') ? '' : `${player} is told ${said.why}`
+}
 
 /** The player for whom others update. */
 export const OTHERS = 9

@@ -4,9 +4,9 @@
 // Slow: it walks at random from many seeds.
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { ALWAYS, SETTLED } from '../../proof/models/pieces-claims.ts'
+import { ALWAYS, SETTLED } from '../../proof/models/pieces.ts'
 import { act, again, arriveDown, arriveUp, begin } from '../../proof/models/pieces-scene.ts'
-import type { Hand, Scene, Scope } from '../../proof/models/pieces-state.ts'
+import type { Hand, Scene, Scope } from '../../proof/models/pieces-scene.ts'
 import { actions } from '../../proof/models/pieces.ts'
 import { labelOf } from '../../packages/sim/src/checker/checker.ts'
 import { hashValues, thawed } from '../frozen.ts'
