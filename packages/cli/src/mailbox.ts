@@ -121,7 +121,6 @@ async function openBox(given: Given, listens: boolean): Promise<Mailbox> {
   return box
 }
 
-/** Runs something with the mailbox, then closes it. */
 async function withBox(given: Given, run: (box: Mailbox) => Promise<void> | void): Promise<void> {
   const box = await openBox(given, false)
   try {
@@ -250,7 +249,6 @@ function replaceKey(given: Given): Promise<void> {
   return withBox({ ...given, peer: [] }, async (box) => console.log(await box.replaceKey()))
 }
 
-/** Prints all letters waiting for a peer, one per line. */
 function outbox(given: Given, [whom]: string[]): Promise<void> {
   if (whom === undefined) throw badValue('outbox takes a peer: outbox bob')
   return withBox({ ...given, peer: [] }, (box) => {
@@ -338,7 +336,6 @@ function theirKey(store: MailStore, whom: string): string {
   throw new HoldfastError('not-found', `${plain(whom)} has no known key`)
 }
 
-/** Trusts that key of a peer from now on. */
 async function trust(given: Given, [whom, text]: string[]): Promise<void> {
   if (whom === undefined || text === undefined) {
     throw badValue('trust takes a peer and its key: trust alice KEY')

@@ -54,7 +54,6 @@ export function open(
   }
 }
 
-/** Closes all sockets of a machine, as its operating system does when the process dies. */
 export function closeAll(sockets: Sockets, machine: Machine): void {
   for (const [address, socket] of sockets.open) {
     if (socket.machine === machine) sockets.open.delete(address)

@@ -19,7 +19,6 @@ function noCounts() {
   return {
     /** Events that ran: alarms, arrivals, and the simulation's own. */
     events: 0,
-    /** Datagrams given to `send` that fit. */
     sent: 0,
     /** Copies of datagrams that reached a receiver. */
     received: 0,
@@ -34,7 +33,6 @@ function noCounts() {
     /** Datagrams dropped because a stalled node already held DATAGRAMS_HELD_MAX. */
     overflowed: 0,
     messages: 0,
-    /** Streams that ended other than by `close`. */
     broken: 0,
     /** A fingerprint of all bytes sent, in order. */
     print: 0,

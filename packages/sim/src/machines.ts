@@ -31,13 +31,11 @@ export function create(ground: Ground, name: string, address: string) {
     address,
     /** Rises with each crash. */
     life: 0,
-    /** Whether its process runs. */
     running: false,
     /** Whether its operating system answers: it refuses datagrams and resets streams. */
     powered: false,
     /** Simulated time until which its loop stalls. */
     stalledUntil: 0,
-    /** Datagrams that arrived during the stall. */
     held: 0,
     /** The clock showed `shown` at simulated time `since` and runs at `factor`. */
     clock: { shown: 0, since: 0, factor: 1 },

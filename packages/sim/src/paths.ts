@@ -41,7 +41,6 @@ const RESEND_MS: Millis = 200
 /** Most consecutive random losses of a segment. */
 const RESENDS_MAX = 6
 
-/** Paths that all have these conditions. */
 export function create(base: Conditions): Paths {
   const rules = [{ from: ANYONE, to: ANYONE, conditions: base }]
   return { rules, overlays: [], cuts: new Set(), pairs: new Map() }

@@ -19,7 +19,6 @@ import * as timeline from './timeline.ts'
 
 /** An end breaks when its queue was blocked for this long. */
 export const BREAK_MS: Millis = 10_000
-/** Interval at which a blocked queue is retried. */
 const RETRY_MS: Millis = 200
 /** Bytes that both operating systems buffer before `backlog` shows any. */
 const SYSTEM_BUFFER: number = 64 * 1024
@@ -47,7 +46,6 @@ interface End {
   state: 'opening' | 'open' | 'closed'
   readonly line: Item[]
   bytes: number
-  /** Arrival time of the last item. */
   lastAt: Millis
   /** Whether the head of the queue is in the timeline. */
   moving: boolean
@@ -84,7 +82,6 @@ export function listen(
   return () => void (offer.accept = null)
 }
 
-/** Begins to open a stream from the current process. */
 export function connect(
   streams: Streams,
   machine: Machine,

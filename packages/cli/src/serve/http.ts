@@ -68,7 +68,6 @@ export type Answer = (
 type HttpCounters = Record<Refusal['reason'], number>
 
 export interface HttpServer {
-  /** Refused requests, by reason. */
   readonly counters: Readonly<HttpCounters>
   /** The server, for `acceptStreams`. */
   readonly server: http.Server

@@ -14,7 +14,6 @@ import { gaugeText, metricText, type Sample } from '../../../holdfast/src/api/pr
 export interface Metrics {
   /** The content type of `text`. */
   readonly type: string
-  /** All metrics, in Prometheus' text format. */
   text(): Promise<string>
   /** Adds metrics of another part; `text` is called on each request. */
   add(text: () => string): void
@@ -25,7 +24,6 @@ const LATE_EVERY_MS = 10
 const NANOS = 1e9
 const MICROS = 1e6
 
-/** Collects metrics of the process: memory, CPU, event-loop delay. */
 export function createMetrics(): Metrics {
   const more: (() => string)[] = []
   const late = monitorEventLoopDelay({ resolution: LATE_EVERY_MS })

@@ -13,7 +13,6 @@ import { HoldfastError } from '../../../holdfast/src/machine.ts'
 const FILES_MAX = 2000
 const BYTES_MAX = 256 * 1024 * 1024
 
-/** Types by file extension; all others are octet streams. */
 const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',

@@ -16,7 +16,6 @@ import type { Page, Pages, Redirect } from './pages.ts'
 /** `strict`, `open`, `none`, or a policy in CSP's own syntax. */
 export type Policy = string
 
-/** Pages under one policy. */
 export interface Shelf {
   find: Pages['find']
   policy: Policy

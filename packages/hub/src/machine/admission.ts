@@ -95,7 +95,6 @@ export function mustWait({ entrants, unsaved }: Row, key: Uint8Array): boolean {
   return entrant !== undefined && unsaved.includes(entrant)
 }
 
-/** The signed admission of a process. */
 export function admissionFor(
   row: Row,
   { key, link }: Pick<Add, 'key' | 'link'>,

@@ -51,7 +51,6 @@ export interface StoredRoom {
   readonly imported: boolean
 }
 
-/** A primary that waits until its sheet is persisted. */
 export interface Waiter {
   readonly connection: number
   readonly number: number
@@ -142,7 +141,6 @@ export function latestOf(room: ArchivedRoom | undefined): StoredRoom | null {
   return room.next ? room.next.stored : room.writing ? room.writing.stored : room.saved
 }
 
-/** The stored room with all requested changes; null for none. */
 export function find(archive: Archive, place: Place): StoredRoom | null {
   return latestOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
@@ -206,7 +204,6 @@ export function keyOf(session: string, sheet: number): string {
   return `${SHEETS_PREFIX}${session} ${sheet}`
 }
 
-/** Records to write; null removes one. */
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
 
 /** Begins the next write of a room. @returns its records */

@@ -109,7 +109,6 @@ export function detach(call: Call): void {
   broadcast(call, session, { kind: 'present', session, inc, here: false })
 }
 
-/** Detaches all streams of a session, and notifies them. */
 export function detachAll(turn: Turn, session: string): void {
   for (const [inc, connection] of [...(turn.hub.attached.get(session) ?? [])]) {
     detach(callOf(turn, connection)!)
@@ -142,7 +141,6 @@ export function setMembers(call: Call, message: ToHub & { kind: 'members' }): bo
   return true
 }
 
-/** Notifies removed members whose grace period is over. */
 export function notifyRemoved({ hub, now, out }: Turn): void {
   for (const [key, { connection, session, inc, until }] of hub.removed) {
     if (until > now) break

@@ -36,7 +36,6 @@ interface Recent {
 }
 
 export interface Account {
-  /** The address: see `placeOf`. */
   readonly place: string
   buckets: Buckets
   /** By shared resource. */
@@ -56,7 +55,6 @@ export interface Account {
 /** The limits of one hub and all spending against them. */
 export interface Budgets {
   readonly limits: Limits
-  /** By address, oldest first. */
   accounts: Map<string, Account>
   rooms: Map<string, Buckets>
   hub: Buckets
@@ -64,7 +62,6 @@ export interface Budgets {
   levels: Partial<Record<string, { level: number; at: Millis }>>
   /** After this long without a request all buckets of an account are full again. */
   readonly fullMs: Millis
-  /** Number of refusals, by `codeOf`. */
   refused: Record<string, number>
   /** Precomputed reason for each limit, by `codeOf`: a flood is refused often. */
   readonly reasons: ReadonlyMap<string, string>
@@ -73,7 +70,6 @@ export interface Budgets {
 /** The source of a request that costs something. */
 export interface Spender {
   account: Account
-  /** The buckets of its stream, if it has one. */
   buckets?: Buckets
   /** The session that the request is about. */
   session?: string | undefined
@@ -108,7 +104,6 @@ function sentence({ who, what, limit, of }: LimitRow): string {
   return `${LIMIT}${who}.${what}: at most ${inWords(most)} ${of}${rate}`
 }
 
-/** The account of an address; creates it if there is none. */
 export function accountOf(budgets: Budgets, now: Millis, place: string): Account {
   const { accounts } = budgets
   const known = accounts.get(place)

@@ -21,7 +21,6 @@ interface Row {
   readonly why: string
 }
 
-/** All limits, by who spends and on what. */
 export const TABLE = {
   stream: {
     hello: {
@@ -230,12 +229,10 @@ export type Who = keyof typeof TABLE
 export type What = { [W in Who]: keyof (typeof TABLE)[W] }[Who]
 
 type Limit<R> = R extends { readonly limit: Rate } ? Rate : number
-/** All limits of one hub. */
 export type Limits = {
   -readonly [W in Who]: { -readonly [K in keyof (typeof TABLE)[W]]: Limit<(typeof TABLE)[W][K]> }
 }
 
-/** A limit with its names. */
 export type LimitRow = Row & { who: Who; what: string }
 
 export function defaults(): Limits {
@@ -246,7 +243,6 @@ export function defaults(): Limits {
   return Object.fromEntries(each) as unknown as Limits
 }
 
-/** All rows, with the limits of one hub. */
 export function rowsOf(limits: Limits): LimitRow[] {
   return (Object.keys(TABLE) as Who[]).flatMap((who) => {
     const own: Record<string, Rate | number> = limits[who]

@@ -127,9 +127,7 @@ export interface Row extends SessionRecord {
 
 export interface Registers {
   rows: Map<string, Row>
-  /** By session: the open challenge (challenge.ts). */
   challenges: Map<string, Challenge>
-  /** By session: the newest veto of its epoch. */
   vetoes: Map<string, Veto>
   /** The ids of the sessions of each game, and of each room of a game. */
   places: Map<string, Set<string>>
@@ -198,7 +196,6 @@ export function add(
   return begin(registers, now, { entry, recovers, hosts, ...none }, wish, out)
 }
 
-/** Begins a session, new or stored, with its founder as primary, once persisted. */
 export function begin(
   registers: Registers,
   now: Millis,

@@ -246,7 +246,6 @@ function problem(name: string, why: string): HoldfastError {
   return new HoldfastError('store', `the mailbox ${name} of this page cannot be used: ${why}`)
 }
 
-/** Releases the lock of each mailbox, by name; one tab at a time holds it. */
 const held = new Map<string, () => void>()
 /** Locks that are being released. */
 const ending = new Map<string, Promise<void>>()

@@ -33,7 +33,6 @@ export class Note {
     }
   }
 
-  /** Removes the note, if this process wrote one. */
   remove(): void {
     if (this.#descriptor === null) return
     closeSync(this.#descriptor)

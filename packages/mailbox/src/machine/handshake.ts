@@ -59,7 +59,6 @@ export interface PeerPolicy {
   strange(id: string, key: Uint8Array): string
 }
 
-/** The other side, as it introduced itself. */
 interface Other {
   id: string
   nonce: Uint8Array
@@ -68,7 +67,6 @@ interface Other {
   key: Uint8Array
 }
 
-/** A handshake in progress. Plain data. */
 export interface Handshake {
   id: string
   keys: readonly OwnKey[]
@@ -203,7 +201,6 @@ function keep(handshake: Handshake, bytes: Uint8Array): HandshakeStep {
     : NOTHING
 }
 
-/** The version in an OPEN message; null for other messages. */
 function versionOf(bytes: Uint8Array): number | null {
   const reader = createReader(bytes)
   const [tag, version] = [readU8(reader), readVarint(reader)]

@@ -64,12 +64,10 @@ export function leading(
   }
 }
 
-/** The keys that sign a new one. @param keys  of a mailbox, newest first */
 export function signersOf(keys: readonly OwnKey[]): readonly OwnKey[] {
   return keys.slice(0, MAIL_KEYS_MAX - 1)
 }
 
-/** The body of a letter about a new key. */
 export function keyLetter(letter: KeyLetter): Uint8Array {
   const encoded = encode(keyLetterLayout, letter)
   const body = new Uint8Array(1 + encoded.length)

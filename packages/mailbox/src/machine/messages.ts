@@ -28,13 +28,11 @@ export const BATCH_LETTERS_MAX = 4096
 /** Longest letter, in bytes. */
 export const LETTER_BYTES_MAX: number = 64 * 1024
 
-/** Longest name of a mailbox, in bytes. */
 export const MAIL_ID_MAX = 64
 /** The version of the messages between mailboxes. */
 export const MAIL_VERSION = 3
 /** The versions that this build speaks. */
 export const MAIL_VERSIONS: Versions = only(MAIL_VERSION)
-/** Longest reason for refusing a connection, in bytes. */
 export const REFUSAL_MAX = 300
 export const NONCE_BYTES = 16
 /** Most signatures in a key letter: by the new key and by earlier ones. */

@@ -37,12 +37,10 @@ export function bind(box: Mailbox, id: string, key: Uint8Array | null, out: Mail
   if (key && !isBound && fitsKey(box, id, key)) know(box, id, key, key, out)
 }
 
-/** Binds a peer to a key that the owner trusts. */
 export function trust(box: Mailbox, id: string, key: Uint8Array, out: MailOut): void {
   know(box, id, key, key, out)
 }
 
-/** Binds a peer to a new key that its old key signed. */
 export function follow(box: Mailbox, id: string, now: Uint8Array, out: MailOut): void {
   // The listed key leads to the new key for as long as the list keeps naming it.
   const root = box.listed?.get(id) ?? peerOf(box, id).root ?? keyOf(box, id)!

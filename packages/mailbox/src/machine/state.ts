@@ -168,7 +168,6 @@ export const LIMITS: Limits = {
   onPoison: 'stop',
 }
 
-/** Creates a mailbox from the numbers in its store. */
 export function create(
   heads: readonly MailHead[],
   limits: Limits = LIMITS,
@@ -177,13 +176,11 @@ export function create(
 ) {
   const box = {
     limits,
-    /** The id of this life of the store, under which letters are posted. */
     life,
     /** The only ids admitted, with their keys; null for all. */
     listed,
     peers: new Map<string, Peer>(),
     counters: noCounts(),
-    /** Bytes in all inboxes. */
     inboxBytes: 0,
     /** Counts arrivals of first waiting letters, for `place`. */
     places: 0,
@@ -194,7 +191,6 @@ export function create(
 
 export type Mailbox = ReturnType<typeof create>
 
-/** The state of a peer; an unknown peer is added. */
 export function peerOf({ peers }: Pick<Mailbox, 'peers'>, id: string): Peer {
   let peer = peers.get(id)
   if (!peer) peers.set(id, (peer = createPeer()))

@@ -40,24 +40,20 @@ export class BlockedQueues {
     this.#values = values
   }
 
-  /** Why letters of a peer are blocked, as a sentence; null if they are not. */
   why(peer: string): string | null {
     const stopped = this.#stopped.get(peer)
     return stopped ? `letter ${stopped.n}: ${stopped.why}` : null
   }
 
-  /** Unblocks a peer whose first letter took effect or became a dead letter. */
   unblock(peer: string): void {
     this.#stopped.delete(peer)
     this.#waited.delete(peer)
   }
 
-  /** Counts a crash of the process during letter n of a peer. */
   noteCrash(peer: string, n: number): void {
     this.#write({ ...this.#read(), [peer]: { n, times: this.crashes(peer, n) + 1 } })
   }
 
-  /** How often processes crashed during letter n of a peer. */
   crashes(peer: string, n: number): number {
     const death = this.#read()?.[peer]
     return death?.n === n ? death.times : 0

@@ -62,7 +62,6 @@ const DEAD_MS: Millis = 15_000
 const GREETING_MS: Millis = 10_000
 /** Most accepted streams in their handshake. */
 const UNGREETED_MAX = 256
-/** Most pending handshake jobs, including those of closed streams. */
 const JOBS_MAX = 512
 /** A connection open for so long counts as good and resets the backoff. */
 const GOOD_MS: Millis = 30_000
@@ -141,7 +140,6 @@ export class Connections {
     this.#try(peer)
   }
 
-  /** Accepts a stream that another mailbox opened. */
   accept(stream: Stream): StreamEvents {
     const { connection } = this.#begin(null)
     connection.stream = stream
@@ -171,7 +169,6 @@ export class Connections {
     return this.#open.has(peer)
   }
 
-  /** Whether that peer is dialled or connected. */
   expects(peer: string): boolean {
     return this.#dialled.has(peer) || this.#open.has(peer)
   }
@@ -241,7 +238,6 @@ export class Connections {
     if (message?.kind === 'alive' && message.wanted) connection.stream.send(HERE)
   }
 
-  /** Finds silent connections, which broke without notice or never began. */
   #checkAll(): void {
     const now = this.#loop.now()
     for (const connection of [...this.#all]) {

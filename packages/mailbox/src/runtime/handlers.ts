@@ -93,7 +93,6 @@ export class Handlers {
     this.#handlers.delete(type?.name ?? null)
   }
 
-  /** Runs the handler of a letter. @throws AsyncHandler, or what the handler throws */
   handle(tx: Transaction, from: string, { how, body, what }: Found, info: LetterInfo): void {
     const given: unknown = (how.run as LetterHandler)(tx, from, body, info)
     if (!isThenable(given)) return
@@ -102,7 +101,6 @@ export class Handlers {
     throw new AsyncHandler(what)
   }
 
-  /** Finds the handler of a letter, or why there is none. */
   find(bytes: Uint8Array): Found | Unhandled {
     const name = typeNameOf(bytes)
     const type = name === null ? null : (this.#types.get(name) ?? this.#before.get(name))

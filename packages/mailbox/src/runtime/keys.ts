@@ -50,7 +50,6 @@ export class PostKeys {
     )
   }
 
-  /** Remembers a key and forgets the oldest over the limit. */
   add(to: string, key: string, { n, body }: Keyed): void {
     const count = ((this.#read(COUNT) as number | null) ?? 0) + 1
     const place = placeOf(count % this.#most)

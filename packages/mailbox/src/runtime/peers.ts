@@ -15,7 +15,6 @@ import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 
 /** Most bytes of letters redirected at once. */
 const REDIRECT_BYTES_MAX: number = 64 * 1024 * 1024
-/** Bytes read from the store at once. */
 const READ_BYTES: number = 256 * 1024
 
 /** A letter waiting in an outbox. */

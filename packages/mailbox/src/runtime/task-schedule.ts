@@ -43,7 +43,6 @@ export class TaskSchedule {
     return this.#first
   }
 
-  /** The number of tasks, including those of this turn. */
   get count(): number {
     return this.#counts().count
   }

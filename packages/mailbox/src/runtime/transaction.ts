@@ -101,7 +101,6 @@ export class LetterTransaction implements Transaction {
     this.posts.push({ to, ...letter })
   }
 
-  /** Reserves room in an outbox. */
   #take(to: string, size: number): void {
     this.#taken ??= new Map()
     const taken = this.#taken.get(to) ?? { letters: 0, bytes: 0 }

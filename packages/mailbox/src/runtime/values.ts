@@ -26,7 +26,6 @@ const JSON_TEXT = 1
 // 2 is an envelope (letters.ts).
 const TYPED = 3
 
-/** Encodes a value. @throws HoldfastError `bad-value` for what JSON lacks */
 export function toBytes(value: MailValue): Uint8Array {
   const isBytes = value instanceof Uint8Array
   const content = isBytes ? value : encoder.encode(textOf(value))
@@ -116,12 +115,10 @@ export class Values {
     return value
   }
 
-  /** Sets a value, durable with the turn. */
   set(key: string, value: Uint8Array | null): void {
     this.#fresh.set(key, value)
   }
 
-  /** This turn's writes, for the store's transaction. */
   get changes(): MailChange[] {
     return [...this.#fresh].map(([key, value]) => ({ kind: 'set', key, value }))
   }

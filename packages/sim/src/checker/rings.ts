@@ -28,7 +28,6 @@ export interface Rings<State> {
   copyOf(state: State): State
   /** Adds a state to the next ring. */
   push(state: State): void
-  /** Makes the next ring the current one. @returns how many states it has */
   turn(): number
   /** A state of the current ring, by index, once each; valid until the next call. */
   take(index: number): State
