@@ -15,10 +15,14 @@ export const about = 'what a page loads: the first game by its parts, doors, oth
 
 const PEERS = 'bench/peers'
 
+const IN_PAGES = 'holdfast, in pages'
+const IN_PAGES_WITH_HOOKS = 'holdfast and holdfast/react, in pages, without React'
+
 /** Entries of this library, besides the first game; `place` is where each runs. */
 const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
   ['holdfast: object and fields', 'browser', "export { object, vec2, u8 } from 'holdfast'"],
-  ['holdfast, in pages', 'browser', "export * from 'holdfast'"],
+  [IN_PAGES, 'browser', "export * from 'holdfast'"],
+  [IN_PAGES_WITH_HOOKS, 'browser', "export * from 'holdfast'\nexport * from 'holdfast/react'"],
   ['holdfast/mailbox, in pages', 'browser', "export * from 'holdfast/mailbox'"],
   ['holdfast/sim', 'browser', "export * from 'holdfast/sim'"],
   ['holdfast, on Node', 'node', "export * from 'holdfast'"],
@@ -28,6 +32,8 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
 
 /** What a page of the first game loads at most, gzipped. */
 const GOAL_KB = 50
+/** What the hooks add at most, gzipped. */
+const HOOKS_KB = 3
 
 /** What applications import of the clients of other libraries. */
 const THEIRS: readonly [packages: readonly string[], text: string][] = [
@@ -52,6 +58,8 @@ export async function run(): Promise<BenchReport> {
     const { code } = await bundle({ text, place: 'browser', folder: PEERS })
     rows.push(row(packages.map(version).join(', '), code))
   }
+  const packed = new Map(rows.map(([name, , gzipped]) => [name, gzipped]))
+  const hooks = Number((packed.get(IN_PAGES_WITH_HOOKS)! - packed.get(IN_PAGES)!).toFixed(1))
   return {
     tables: [
       table(
@@ -62,6 +70,7 @@ export async function run(): Promise<BenchReport> {
     ],
     goals: [
       atMost('first game of README, gzipped', weigh(game.code).gzipped / 1_000, GOAL_KB, 'kB'),
+      atMost('hooks of holdfast/react, gzipped', hooks, HOOKS_KB, 'kB'),
     ],
     notes: [
       `kB of 1,000 bytes, Vite ${viteVersion}, target es2022, gzip at level 9`,

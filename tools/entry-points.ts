@@ -11,13 +11,15 @@ export const ENTRY_POINTS = {
   node: 'packages/holdfast/src/node.ts',
   hub: 'packages/hub/src/index.ts',
   sim: 'packages/sim/src/index.ts',
+  react: 'packages/react/src/index.ts',
+  vite: 'packages/vite/src/index.ts',
   part: 'packages/holdfast/src/part.ts',
   mailbox: 'packages/mailbox/src/index.ts',
   'mailbox-browser': 'packages/mailbox/src/browser.ts',
 } as const
 
 /** Doors that lead to one file, whose name they have. */
-const PLAIN = ['browser', 'node', 'hub', 'sim', 'part'] as const
+const PLAIN = ['browser', 'node', 'hub', 'sim', 'react', 'vite', 'part'] as const
 /** Doors that lead to a file for Node and to one for pages. */
 const FORKED = {
   holdfast: { node: 'node', browser: 'browser' },

@@ -56,6 +56,8 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
       ...(onNode && { ssr: entry }),
       rolldownOptions: {
         input: entry,
+        // An application with hooks has it.
+        external: ['react'],
         // What an entry exports is what an application may use.
         preserveEntrySignatures: 'strict',
         output: { codeSplitting: false },
