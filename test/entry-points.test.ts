@@ -74,6 +74,8 @@ async function running(): Promise<[door: keyof typeof ENTRY_POINTS, found: objec
     browser: await import('../packages/holdfast/src/browser.ts'),
     hub: await import('../packages/hub/src/index.ts'),
     sim: await import('../packages/sim/src/index.ts'),
+    react: await import('../packages/react/src/index.ts'),
+    vite: await import('../packages/vite/src/index.ts'),
     part: await import('../packages/holdfast/src/part.ts'),
     mailbox: await import('../packages/mailbox/src/index.ts'),
     'mailbox-browser': await import('../packages/mailbox/src/browser.ts'),

@@ -5,6 +5,25 @@ import { curvesInPage } from './web-curves.ts'
 import { chacha20poly1305 } from '@noble/ciphers/chacha.js'
 import { hashes } from './key-forms.ts'
 
+/**
+ * Ciphers that pass each key of this page's packets to `globalThis.holdfastKeyLog`, if that is a
+ * function before the page joins: whoever may run code in the page can decrypt what it captured.
+ */
+function logged(ciphers: Ciphers): Ciphers {
+  const { holdfastKeyLog: log } = globalThis as { holdfastKeyLog?: (key: Uint8Array) => void }
+  if (typeof log !== 'function') return ciphers
+  const logged = new Set<string>()
+  return {
+    ...ciphers,
+    seal: (key, ...rest) => {
+      const name = key.join()
+      if (!logged.has(name)) log(key.slice())
+      logged.add(name)
+      ciphers.seal(key, ...rest)
+    },
+  }
+}
+
 // Pages have no synchronous cipher but the package @noble/ciphers, which writes only to buffers
 // aligned to 4 bytes.
 let scratch = new Uint8Array(2048)
@@ -34,5 +53,5 @@ function room(bytes: number): Uint8Array {
 }
 
 export async function openInPage(): Promise<Crypto> {
-  return { ciphers: nobleCiphers, curves: await curvesInPage() }
+  return { ciphers: logged(nobleCiphers), curves: await curvesInPage() }
 }
