@@ -24,9 +24,13 @@ type TextName<F extends Fields> = {
 
 /** Properties for an `input` or a `textarea`. */
 export interface FieldProps {
+  /** The element, whose caret is restored. */
   readonly ref: RefObject<never>
+  /** What the user types, or the shared text. */
   readonly value: string
+  /** Writes the text. */
   readonly onChange: (event: ChangeEvent<TextElement>) => void
+  /** Shows the shared text. */
   readonly onBlur: () => void
   /** The last change was refused: too long, not allowed, or somebody was first. */
   readonly 'aria-invalid': boolean

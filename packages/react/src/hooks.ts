@@ -115,11 +115,17 @@ export function useMembers(): readonly MemberInfo[] {
 
 /** How the session is: see the properties of a session with these names. */
 export interface SessionStatus {
+  /** Whether this member is connected to its session. */
   readonly status: Status
+  /** Why the session was lost, as a sentence; else empty. */
   readonly reason: string
+  /** How safe acknowledged changes are now. */
   readonly safety: Safety
+  /** Whether the hub answers. */
   readonly hub: HubReach
+  /** The member that serves. */
   readonly primary: MemberInfo | null
+  /** The member that would take over. */
   readonly backup: MemberInfo | null
 }
 

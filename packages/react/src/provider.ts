@@ -10,6 +10,7 @@ const Context = createContext<Session | null>(null)
 export interface RoomProviderProps extends RoomOptions {
   /** What to render instead of the children while there is no session. Default: nothing. */
   fallback?: ReactNode | ((room: Room) => ReactNode)
+  /** What to render with a session. */
   children?: ReactNode
 }
 
@@ -25,7 +26,9 @@ export function RoomProvider({ fallback, children, ...options }: RoomProviderPro
 
 /** Properties of `SessionProvider`. */
 export interface SessionProviderProps {
+  /** A session that was joined elsewhere. */
   session: Session
+  /** What uses it. */
   children?: ReactNode
 }
 
