@@ -84,7 +84,7 @@ test('a join says what is at the address instead of a hub, within a second or so
   const untrusted = 'its certificate is not trusted here (self-signed certificate)'
   const but = 'a web server is there, but no hub at this path (it answers'
   expect(found).toEqual([
-    `${none} ws://127.0.0.1:${plain}/hub: ${but} 200)`,
+    `${none} ws://127.0.0.1:${plain}/hub: ${but} 200); Vite needs the plugin of holdfast/vite`,
     `${none} ws://127.0.0.1:${other}/rt/hub: ${but} 404)`,
     `${none} wss://127.0.0.1:${plain}/hub: the server there speaks no TLS: name it by http: or ws:`,
     `${none} ws://127.0.0.1:${safe}/hub: the server there wants TLS: name it by https: or wss:`,

@@ -70,6 +70,17 @@ describe('when a primary is due', () => {
     leadOf(own).sweepAt = 700
     expect(server.deadline(own)).toBe(700)
   })
+  test('is never the silence of a member 0, which only a lie can name (PR-2)', () => {
+    const own = primaryOf(3).session
+    Object.assign(own.server, { role: 'alone' })
+    leadOf(own).sweepAt = 70_000
+    own.detectors.set(0, heardAt(0))
+    expect(server.watchedPeer(own)).toBe(0)
+    expect(server.deadline(own)).toBe(70_000)
+    expect(server.patience(own)).toBe(null)
+    wake(own, 60_000)
+    expect(own.server.role).toBe('alone')
+  })
   test('is as soon as it may ask the register again, where there is a hub to ask (PR-2)', () => {
     const own = backedUpOf(3).session
     const { out } = listening()

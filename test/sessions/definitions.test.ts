@@ -60,6 +60,11 @@ describe('a definition that cannot be', () => {
       () => object('t', { ['__proto__']: u8 }),
       /"__proto__" is no name of a field/,
     ],
+    [
+      'options of a piece that are none',
+      () => piece('x', { a: u8 }, null as never),
+      /^bad-value: x/,
+    ],
     ['a name that is none', () => object(7 as never, { a: u8 }), /the name of a type is text: 7/],
     [
       'an option that there is not',

@@ -362,9 +362,10 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
   }
 
   #check(verb: string): void {
+    // False once the session is over.
+    if (this.mine) return
     const what = `cannot ${verb} ${this.#name}`
     checkOpen(this.#host, what)
-    if (this.mine) return
     if (!this.alive) throw new HoldfastError('not-found', `${what}: it has ended`)
     throw new HoldfastError('not-owner', `${what}: it is not mine`)
   }

@@ -54,9 +54,9 @@ export function piece<F extends Fields>(
   options: PieceOptions<NoInfer<F>> = {},
 ): PieceType<F> {
   const given = options as unknown as PieceOptions<Fields>
-  const { hold = 'free' } = given
   checkName(name)
   checkOptions(name, given, ['hold', 'rules', 'was', 'migrate'])
+  const { hold = 'free' } = given
   const schema = fieldsOf(name, fields)
   checkWord(`${name}: hold`, hold, ['must', 'free'])
   checkRules(name, given.rules)

@@ -88,7 +88,7 @@ export function seeOff(turn: Turn): boolean {
 export function deadline(session: Session): Millis {
   const { server } = session
   let due = is(session, 'asks') && session.hub.up ? session.server.attempt.againAt : Infinity
-  const seen = session.detectors.get(watchedPeer(session))
+  const seen = watched(session)
   if (seen) due = Math.min(due, detector.deadline(seen, session.hub))
   if (serves(session)) {
     const { sweepAt, waitingAt } = session.server.lead
@@ -109,15 +109,20 @@ export function watchedPeer(session: Session): PeerId {
 
 /** How long the watched peer may be silent before it is suspected, in ms; null for nobody. */
 export function patience(session: Session): Millis | null {
-  const seen = session.detectors.get(watchedPeer(session))
+  const seen = watched(session)
   return seen ? detector.bound(seen) : null
+}
+
+// A hostile view may name a member 0, so nobody's detector is not that of 0.
+function watched(session: Session): detector.FailureDetector | undefined {
+  const peer = watchedPeer(session)
+  return peer === 0 ? undefined : session.detectors.get(peer)
 }
 
 function checkPeer(turn: Turn): void {
   const { session, now } = turn
-  const peer = watchedPeer(session)
-  const seen = session.detectors.get(peer)
-  if (seen && detector.suspects(seen, session.hub, now)) roles.suspect(turn, peer)
+  const seen = watched(session)
+  if (seen && detector.suspects(seen, session.hub, now)) roles.suspect(turn, watchedPeer(session))
 }
 
 // A candidate reads the register to learn whether it was named.

@@ -205,7 +205,7 @@ export class SlotsApi implements Face {
     placeOf([this.#type], type)
     if (this.#handle) return this.#handle
     checkOpen(this.#host, 'cannot open a world of slots')
-    const { game, codec } = type
+    const { game, codec } = this.#type
     machine.open(this.state, game)
     this.#handle = new World(this.state, game, codec as Codec<unknown>, this.#host)
     this.box.game = game

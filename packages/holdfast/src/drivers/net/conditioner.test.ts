@@ -123,6 +123,8 @@ describe('while it runs', () => {
     b.send('sim:a', new Uint8Array([2]))
     world.runSync(1)
     a.close()
+    // Code that runs while it is closed may still send.
+    a.send('sim:b', new Uint8Array([3]))
     world.runSync(1000)
     expect(heard.b).toEqual([])
   })

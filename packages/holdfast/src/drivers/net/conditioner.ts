@@ -39,6 +39,7 @@ export class Conditioner {
   readonly #seed: number | string | null
   #chance: prng.Prng | null = null
   #conditions: faults.Conditions
+  #isClosed = false
   /** The next to go is at the end, so that taking it out moves nothing. */
   readonly #held: Held[] = []
 
@@ -73,8 +74,9 @@ export class Conditioner {
     }
   }
 
-  /** Drops what waits. */
+  /** Drops what waits, and holds nothing any more. */
   close(): void {
+    this.#isClosed = true
     this.#held.length = 0
     this.#alarm.cancel()
   }
@@ -90,6 +92,7 @@ export class Conditioner {
 
   #hold(delay: Millis, bytes: Uint8Array, deliver: Deliver): void {
     const held = this.#held
+    if (this.#isClosed) return
     if (held.length >= CONDITIONER_QUEUE_MAX) {
       this.counters.overflowed += 1
       return
