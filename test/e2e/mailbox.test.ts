@@ -95,7 +95,7 @@ test('a database that is gone is named when it is opened again (MB-26)', async (
   expect(await run('deleted()')).toEqual([
     null,
     null,
-    expect.stringContaining('the browser deleted what this mailbox had kept'),
+    expect.stringContaining('the browser deleted the data of this mailbox'),
     null,
   ])
 })
@@ -117,7 +117,7 @@ test('a disk without room is named to who posts, and what was lost for it at the
     const found = await page.evaluate<{ lost: number; repaired: string | null }>('fill.again()')
     // This browser gives up a database whose disk was full, and all in it.
     if (found.lost === 0) expect(found.repaired).toBe(null)
-    else expect(found.repaired).toContain('the browser deleted what this mailbox had kept')
+    else expect(found.repaired).toContain('the browser deleted the data of this mailbox')
   } finally {
     await browser.close()
   }

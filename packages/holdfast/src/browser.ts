@@ -5,6 +5,7 @@
  */
 
 import { browserEnvironment } from './drivers/browser.ts'
+import { development } from './join/development.ts'
 import { joinIn, type JoinOptions } from './join/join.ts'
 import type { Session } from './join/session.ts'
 
@@ -12,5 +13,6 @@ export * from './index.ts'
 
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: JoinOptions): Promise<Session> {
-  return joinIn(browserEnvironment(), options)
+  const plain = (given: JoinOptions): Promise<Session> => joinIn(browserEnvironment(), given)
+  return development.current ? development.current.join(plain, options) : plain(options)
 }

@@ -2,14 +2,16 @@
 
 import {
   type ChangeEvent,
+  type CompositionEvent,
   type RefObject,
+  type SyntheticEvent,
   useEffect,
   useLayoutEffect,
   useRef,
   useState,
 } from 'react'
 import type { Fields, ObjectHandle, PieceHandle, StateOf } from '../../holdfast/src/index.ts'
-import { useObject } from './hooks.ts'
+import { useObject, usePiece } from './hooks.ts'
 
 /** How long after the last key remote changes are shown, in ms. */
 const REST_MS = 1_000
@@ -17,12 +19,14 @@ const REST_MS = 1_000
 /** An element that has a text and a caret. */
 type TextElement = HTMLInputElement | HTMLTextAreaElement
 
+type AnyHandle<F extends Fields = Fields> = ObjectHandle<F> | PieceHandle<F>
+
 /** Fields of texts. */
 type TextName<F extends Fields> = {
   [Name in keyof F & string]: NonNullable<StateOf<F>[Name]> extends string ? Name : never
 }[keyof F & string]
 
-/** Properties for an `input` or a `textarea`. */
+/** Properties for an `input` of text or a `textarea`. */
 export interface FieldProps {
   /** The element, whose caret is restored. */
   readonly ref: RefObject<never>
@@ -30,68 +34,137 @@ export interface FieldProps {
   readonly value: string
   /** Writes the text. */
   readonly onChange: (event: ChangeEvent<TextElement>) => void
+  /** Writes the text that an input method composed. */
+  readonly onCompositionEnd: (event: CompositionEvent<TextElement>) => void
+  /** Remembers the caret. */
+  readonly onSelect: (event: SyntheticEvent<TextElement>) => void
   /** Shows the shared text. */
   readonly onBlur: () => void
   /** The last change was refused: too long, not allowed, or somebody was first. */
   readonly 'aria-invalid': boolean
 }
 
+/** What this user types into a field of an object or a piece, and has not rested from. */
+interface Draft {
+  readonly of: string
+  readonly text: string
+}
+
 /**
- * Binds a text of an object or a piece to an input: `<input {...useField(card, 'title')} />`. Each
- * change is written at once; an object is taken first if it is another's. What others write shows
- * once this user has rested for a second or left the input, with the caret where it was. After a
- * refusal the input shows the true text again, and is `aria-invalid` until the next change.
+ * Binds a text of an object or a piece to an input: `<input {...useField(card, 'title')} />`. The
+ * first change is written at once, and then the newest whenever the one before has its outcome; an
+ * object is taken first if it is another's. What others write shows once this user has rested for a
+ * second or left the input, with the caret where it was. After a refusal the input shows the shared
+ * text again, and is `aria-invalid` until the next change.
  */
-export function useField<F extends Fields>(
-  handle: ObjectHandle<F> | PieceHandle<F>,
-  name: TextName<F>,
-): FieldProps {
-  const state = useObject(handle as ObjectHandle<F>)
+export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<F>): FieldProps {
+  const state = useValue(handle)
+  const of = `${handle.id} ${name}`
   const shared = (state[name] as string | null) ?? ''
-  const ref = useRef<TextElement>(null)
-  const caret = useRef(0)
-  const [draft, setDraft] = useState<string | null>(null)
-  const [isRefused, setRefused] = useState(false)
-  const value = draft ?? shared
-  const before = useRef(value)
+  const [draft, setDraft] = useState<Draft | null>(null)
+  const [refused, setRefused] = useState('')
+  const text = draft?.of === of ? draft.text : null
+  const value = text ?? shared
+  const { ref, onSelect } = useCaret(value, text !== null)
+  const writer = useRef<Writer | null>(null)
+  writer.current ??= new Writer()
 
   useEffect(() => {
     if (draft === null) return
-    const timer = setTimeout(() => setDraft(null), REST_MS)
+    const timer = setTimeout(() => writer.current!.afterWrites(() => setDraft(null)), REST_MS)
     return () => clearTimeout(timer)
   }, [draft])
 
-  useLayoutEffect(() => {
-    const element = ref.current
-    // A change by another moves the caret to the end: put it behind the same text as before.
-    if (element && draft === null && before.current !== value && isFocused(element)) {
-      const at = moved(before.current, value, caret.current)
-      element.setSelectionRange(at, at)
-    }
-    before.current = value
-    caret.current = element?.selectionStart ?? 0
-  })
-
-  const onChange = ({ target }: ChangeEvent<TextElement>): void => {
-    setDraft(target.value)
-    setRefused(false)
-    void write(handle, { [name]: target.value }).then((isDone) => {
-      if (isDone) return
-      setRefused(true)
+  const change = (element: TextElement, isComposing: boolean): void => {
+    setDraft({ of, text: element.value })
+    setRefused('')
+    if (isComposing) return
+    writer.current!.write(handle as AnyHandle, name, element.value, () => {
+      setRefused(of)
       setDraft(null)
     })
   }
   return {
-    ref: ref as RefObject<never>,
+    ref,
     value,
-    onChange,
-    onBlur: () => setDraft(null),
-    'aria-invalid': isRefused,
+    onChange: ({ currentTarget, nativeEvent }) => {
+      change(currentTarget, (nativeEvent as InputEvent).isComposing)
+    },
+    onCompositionEnd: ({ currentTarget }) => change(currentTarget, false),
+    onSelect,
+    onBlur: () => writer.current!.afterWrites(() => setDraft(null)),
+    'aria-invalid': refused === of,
   }
 }
 
-async function write(given: unknown, patch: Record<string, string>): Promise<boolean> {
-  const handle = given as ObjectHandle | PieceHandle
+function useValue<F extends Fields>(handle: AnyHandle<F>): Readonly<StateOf<F>> {
+  // A component has either the one or the other.
+  return 'update' in handle ? usePiece(handle) : useObject(handle)
+}
+
+/** Keeps the caret where it was when another changes the text. */
+function useCaret(
+  value: string,
+  isOwn: boolean,
+): { ref: RefObject<never>; onSelect: FieldProps['onSelect'] } {
+  const ref = useRef<TextElement>(null)
+  const selected = useRef<readonly [number, number]>([0, 0])
+  const before = useRef(value)
+  useLayoutEffect(() => {
+    const element = ref.current
+    const old = before.current
+    before.current = value
+    if (!element || isOwn || old === value || element.ownerDocument.activeElement !== element)
+      return
+    // An input of another type than text has no caret.
+    if (element.selectionStart === null) return
+    const [start, end] = selected.current
+    element.setSelectionRange(moved(old, value, start), moved(old, value, end))
+  })
+  const onSelect = ({ currentTarget }: SyntheticEvent<TextElement>): void => {
+    const { selectionStart, selectionEnd } = currentTarget
+    selected.current = [selectionStart ?? 0, selectionEnd ?? 0]
+  }
+  return { ref: ref as RefObject<never>, onSelect }
+}
+
+/** Writes one text at a time: of those that come meanwhile, the newest. */
+class Writer {
+  #next: (() => Promise<boolean>) | null = null
+  #isWriting = false
+  #refuse = (): void => {}
+  #then: (() => void) | null = null
+
+  write(handle: AnyHandle, name: string, text: string, refuse: () => void): void {
+    this.#next = () => write(handle, { [name]: text })
+    this.#refuse = refuse
+    this.#then = null
+    if (!this.#isWriting) void this.#run()
+  }
+
+  /** Calls a function when no write waits, unless there is another until then. */
+  afterWrites(run: () => void): void {
+    if (this.#isWriting) this.#then = run
+    else run()
+  }
+
+  async #run(): Promise<void> {
+    this.#isWriting = true
+    let isDone = true
+    while (this.#next) {
+      const next = this.#next
+      this.#next = null
+      isDone = await next()
+    }
+    this.#isWriting = false
+    const then = this.#then
+    this.#then = null
+    if (!isDone) this.#refuse()
+    else then?.()
+  }
+}
+
+async function write(handle: AnyHandle, patch: Record<string, string>): Promise<boolean> {
   try {
     if ('update' in handle) return (await handle.update(patch as never)).ok
     if (!handle.mine && !(await handle.take()).ok) return false
@@ -102,12 +175,8 @@ async function write(given: unknown, patch: Record<string, string>): Promise<boo
   }
 }
 
-function isFocused(element: Element): boolean {
-  return element.ownerDocument.activeElement === element
-}
-
-/** Where a caret is after a text changed elsewhere: what stands before or behind it stays so. */
-export function moved(before: string, after: string, caret: number): number {
+// Where a caret is after a text changed elsewhere: what stands before or behind it stays there.
+function moved(before: string, after: string, caret: number): number {
   let start = 0
   while (start < caret && before[start] === after[start]) start++
   if (start === caret) return caret

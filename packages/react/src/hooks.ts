@@ -5,7 +5,6 @@ import type {
   ActionOutcome,
   ActionType,
   Collection,
-  Emitter,
   Fields,
   HubReach,
   Listing,
@@ -19,37 +18,35 @@ import type {
   Status,
   Value,
 } from '../../holdfast/src/index.ts'
-import { useSession } from './provider.ts'
+import { useProvided, useSession } from './provider.ts'
 
-/**
- * Subscribes to a value that each read may make anew: an equal one is no change.
- *
- * @param isStable  whether it is the same value as long as nothing has changed
- */
-function useStore<Result>(
-  subscribe: (listener: () => void) => () => void,
-  read: () => Result,
-  isStable: boolean = false,
-): Result {
+type Subscribe = (listener: () => void) => () => void
+
+/** Subscribes to a value that each read makes anew: an equal one is no change. */
+function useStore<Result>(subscribe: Subscribe, read: () => Result): Result {
   const last = useRef<{ value: Result } | null>(null)
   const snapshot = (): Result => {
     const value = read()
-    if (isStable) return value
     if (!last.current || !isEqual(last.current.value, value)) last.current = { value }
     return last.current.value
   }
   return useSyncExternalStore(subscribe, snapshot, snapshot)
 }
 
-// Equal by value, or lists or plain objects of equal values.
+// The same value, or lists or plain objects of the same values.
 function isEqual(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true
-  if (typeof one !== 'object' || typeof other !== 'object' || !one || !other) return false
-  const [from, to] = [Object.entries(one), Object.entries(other)]
-  const values = new Map(to)
+  if (!isPlain(one) || !isPlain(other) || Array.isArray(one) !== Array.isArray(other)) return false
+  const names = Object.keys(one)
   return (
-    from.length === to.length && from.every(([key, value]) => Object.is(value, values.get(key)))
+    names.length === Object.keys(other).length &&
+    names.every((name) => Object.hasOwn(other, name) && Object.is(one[name], other[name]))
   )
+}
+
+function isPlain(value: unknown): value is Record<string, unknown> {
+  if (typeof value !== 'object' || value === null) return false
+  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
 }
 
 /**
@@ -70,7 +67,18 @@ export function useAll<F extends Fields, Result>(
 ): Result
 export function useAll(type: unknown, select?: (all: never) => unknown): unknown {
   const { subscribe, snapshot } = useSession().all(type as PieceType)
-  return useStore(subscribe, () => (select ? select(snapshot() as never) : snapshot()), !select)
+  const last = useRef<{ list: unknown; select: unknown; value: unknown } | null>(null)
+  const read = (): unknown => {
+    const list = snapshot()
+    const known = last.current
+    // One list gives one result, however often React reads it.
+    if (known?.list === list && known.select === select) return known.value
+    const made = select ? select(list as never) : list
+    const value = select && known && isEqual(known.value, made) ? known.value : made
+    last.current = { list, select, value }
+    return value
+  }
+  return useSyncExternalStore(subscribe, read, read)
 }
 
 /** The state of one object; renders again when this one changes, by its state or owner. */
@@ -87,19 +95,12 @@ export function usePiece<F extends Fields>(handle: PieceHandle<F>): Readonly<Sta
   })
 }
 
-function useHandle<Handle extends Emitter<{ changed: void; gone: unknown }>, State>(
+// The list of its type hears of every change, of this member's own pending ones, too.
+function useHandle<Handle extends { readonly type: unknown }, State>(
   handle: Handle,
   read: (handle: Handle) => { state: State },
 ): State {
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      const stops = [handle.on('changed', listener), handle.on('gone', listener)]
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
-    [handle],
-  )
+  const { subscribe } = useSession().all(handle.type as PieceType)
   return useStore(subscribe, () => read(handle)).state
 }
 
@@ -127,13 +128,15 @@ export interface SessionStatus {
   readonly primary: MemberInfo | null
   /** The member that would take over. */
   readonly backup: MemberInfo | null
+  /** Joins again after the session was lost, below a `RoomProvider`. */
+  readonly retry: () => void
 }
 
 const OF_STATUS = ['status', 'safety', 'hub', 'primary', 'backup'] as const
 
 /** Whether this member is connected, how safe changes are, whether the hub answers, who serves. */
 export function useStatus(): SessionStatus {
-  const session = useSession()
+  const { session, retry } = useProvided()
   const subscribe = useCallback(
     (listener: () => void) => {
       const stops = OF_STATUS.map((name) => session.on(name, listener))
@@ -145,7 +148,7 @@ export function useStatus(): SessionStatus {
   )
   return useStore(subscribe, () => {
     const { status, reason, safety, hub, primary, backup } = session
-    return { status, reason, safety, hub, primary, backup }
+    return { status, reason, safety, hub, primary, backup, retry }
   })
 }
 

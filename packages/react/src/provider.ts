@@ -1,10 +1,16 @@
 /** The session that the hooks below a provider use. */
 
-import { createContext, createElement, type ReactNode, useContext } from 'react'
+import { createContext, createElement, type ReactNode, useContext, useMemo } from 'react'
 import type { Session } from '../../holdfast/src/index.ts'
 import { type Room, type RoomOptions, useRoom } from './room.ts'
 
-const Context = createContext<Session | null>(null)
+/** What a provider gives: a session, and how to join again. */
+export interface Provided {
+  readonly session: Session
+  readonly retry: () => void
+}
+
+const Context = createContext<Provided | null>(null)
 
 /** Properties of `RoomProvider`: the options of `useRoom`, and what to render without a session. */
 export interface RoomProviderProps extends RoomOptions {
@@ -20,8 +26,17 @@ export interface RoomProviderProps extends RoomOptions {
  */
 export function RoomProvider({ fallback, children, ...options }: RoomProviderProps): ReactNode {
   const room = useRoom(options)
-  if (room.session) return createElement(Context.Provider, { value: room.session }, children)
-  return typeof fallback === 'function' ? fallback(room) : fallback
+  const { session, retry } = room
+  const value = useMemo(() => session && { session, retry }, [session, retry])
+  if (value) return createElement(Context.Provider, { value }, children)
+  return typeof fallback === 'function'
+    ? createElement(Fallback, { render: fallback, room })
+    : fallback
+}
+
+// A component, so that what it renders may use hooks.
+function Fallback({ render, room }: { render: (room: Room) => ReactNode; room: Room }): ReactNode {
+  return render(room)
 }
 
 /** Properties of `SessionProvider`. */
@@ -34,12 +49,18 @@ export interface SessionProviderProps {
 
 /** Lets the hooks below use a session that you joined yourself: on a server, or in a test. */
 export function SessionProvider({ session, children }: SessionProviderProps): ReactNode {
-  return createElement(Context.Provider, { value: session }, children)
+  const value = useMemo(() => ({ session, retry: () => {} }), [session])
+  return createElement(Context.Provider, { value }, children)
 }
 
 /** The session of the provider above. @throws Error if there is none */
 export function useSession(): Session {
-  const session = useContext(Context)
-  if (session) return session
-  throw new Error('useSession and the hooks that read a session work below a RoomProvider')
+  return useProvided().session
+}
+
+/** What the provider above gives. @throws Error if there is none */
+export function useProvided(): Provided {
+  const provided = useContext(Context)
+  if (provided) return provided
+  throw new Error('the hooks that read a session work below a RoomProvider or a SessionProvider')
 }

@@ -1,12 +1,13 @@
 /**
- * Rooms that components share: one join for each set of options, however many components use it and
+ * Rooms that components share: one join for each room and name, however many components use it and
  * however often React mounts them.
  */
 
-import { useSyncExternalStore } from 'react'
+import { useEffect, useSyncExternalStore } from 'react'
 import { join } from '../../holdfast/src/browser.ts'
 import { HoldfastError, type JoinOptions, type JoinProgress } from '../../holdfast/src/index.ts'
 import type { Session, Status } from '../../holdfast/src/index.ts'
+import { development } from '../../holdfast/src/join/development.ts'
 
 /** Options of `useRoom`: those of `join`. */
 export interface RoomOptions extends Omit<JoinOptions, 'signal' | 'onProgress'> {
@@ -25,47 +26,72 @@ export interface Room {
   readonly session: Session | null
   /** Why `join` failed, or why the session was lost; else null. */
   readonly error: HoldfastError | null
-  /** What `join` waits for; null when it has ended. */
+  /** What `join` waits for; null before that is known, and when it has ended. */
   readonly progress: JoinProgress | null
   /** Joins again after a failure or a loss, as the same player where that is possible. */
   readonly retry: () => void
 }
 
 /**
- * Joins a room while the component is mounted. Components with equal options share one session,
- * which is left when the last of them is unmounted; remounts by StrictMode and hot updates keep it.
- * On a server it is `joining`.
+ * Joins a room while the component is mounted. Components that name the same `server`, `game`,
+ * `room` and `name`, and the same `watch` and `serves`, share one session. Their other options count
+ * when it is joined, those of the component that was rendered last with `types`. The session is left
+ * when the last of them is unmounted; remounts by StrictMode and hot updates keep it. On a server
+ * the status is `joining`.
  */
 export function useRoom(options: RoomOptions): Room {
   const room = roomOf(options)
-  return useSyncExternalStore(room.subscribe, room.snapshot, room.snapshot)
+  if (room.joinedTypes && options.types) {
+    development.current?.compare(room.joinedTypes, options.types)
+  }
+  // Before the subscription, which joins.
+  useEffect(() => room.offer(options))
+  return useSyncExternalStore(room.subscribe, room.snapshot, () => ON_SERVER)
 }
+
+const JOINING = { status: 'joining', session: null, error: null, progress: null } as const
+const ON_SERVER: Room = { ...JOINING, retry: () => {} }
 
 const rooms = new Map<string, SharedRoom>()
 
 function roomOf(options: RoomOptions): SharedRoom {
-  const key = JSON.stringify({ ...options, types: null })
+  const {
+    server = '',
+    game,
+    room = 'main',
+    name = 'player',
+    watch = false,
+    serves = true,
+  } = options
+  const key = JSON.stringify([server, game, room, name, watch, serves])
   const known = rooms.get(key)
-  const room = known ?? new SharedRoom(key)
-  // What a hot update defines anew counts from the next join on.
-  room.options = options
-  rooms.set(key, room)
+  if (known) return known
+  const made = new SharedRoom(key, `holdfast ${JSON.stringify([server, game, room])}`)
   // A server renders without ever subscribing.
-  if (!known && typeof window === 'undefined') rooms.delete(key)
-  return room
+  if (typeof window !== 'undefined') rooms.set(key, made)
+  return made
 }
 
 class SharedRoom {
-  options!: RoomOptions
+  joinedTypes: RoomOptions['types']
   readonly #key: string
+  readonly #saved: Saved
   readonly #listeners = new Set<() => void>()
+  #options: RoomOptions | null = null
   #joining: AbortController | null = null
   #state: Room
+  // The newest token of this page.
   #token: string | undefined
 
-  constructor(key: string) {
+  constructor(key: string, item: string) {
     this.#key = key
+    this.#saved = new Saved(item)
     this.#state = { ...JOINING, retry: () => this.#retry() }
+  }
+
+  /** Takes options for the next join. */
+  offer(options: RoomOptions): void {
+    if (!this.#options || options.types) this.#options = options
   }
 
   readonly snapshot = (): Room => this.#state
@@ -73,7 +99,10 @@ class SharedRoom {
   readonly subscribe = (listener: () => void): (() => void) => {
     this.#listeners.add(listener)
     rooms.set(this.#key, this)
-    if (!this.#joining) this.#join()
+    // All components of one commit offer their options first.
+    queueMicrotask(() => {
+      if (this.#listeners.size > 0 && !this.#joining) void this.#join()
+    })
     return () => {
       this.#listeners.delete(listener)
       // React may mount the next user at once.
@@ -86,52 +115,66 @@ class SharedRoom {
     for (const listener of [...this.#listeners]) listener()
   }
 
-  #join(): void {
+  async #join(): Promise<void> {
     const joining = new AbortController()
     const { signal } = joining
     this.#joining = joining
     this.#set(JOINING)
-    const { remember = false, ...options } = this.options
-    const saved = remember ? new Saved(this.#key) : null
-    const token = options.token ?? this.#token ?? saved?.read()
-    const onProgress = (progress: JoinProgress): void => {
-      if (!signal.aborted) this.#set({ progress })
-    }
-    join({ ...options, token, signal, onProgress }).then(
-      (session) => {
-        if (signal.aborted) return void session.leave()
-        const save = (): void => {
-          this.#token = session.token
-          saved?.write(session.token)
-        }
-        session.on('members', save)
-        session.on('status', () => this.#follow(session, signal))
-        save()
-        this.#set({ status: session.status, session, progress: null })
-        signal.addEventListener('abort', () => void session.leave())
-      },
-      (error: unknown) => {
-        if (signal.aborted) return
-        this.#set({ status: 'failed', error: error as HoldfastError, progress: null })
-      },
-    )
     // A browser kept the page in its cache when it was left, and the session has said goodbye.
     const shown = ({ persisted }: PageTransitionEvent): void => {
       if (persisted) this.#retry()
     }
     addEventListener('pageshow', shown, { signal })
+    try {
+      const session = await this.#joined(signal)
+      if (signal.aborted) return void session.leave()
+      this.#follow(session, signal)
+    } catch (error) {
+      if (signal.aborted) return
+      this.#set({ status: 'failed', error: error as HoldfastError, progress: null })
+    }
+  }
+
+  async #joined(signal: AbortSignal): Promise<Session> {
+    const { remember = false, token: given, ...options } = this.#options!
+    this.joinedTypes = options.types
+    const onProgress = (progress: JoinProgress): void => {
+      if (!signal.aborted) this.#set({ progress })
+    }
+    const saved = remember ? this.#saved.read() : undefined
+    const token = this.#token ?? saved ?? given
+    try {
+      return await join({ ...options, token, signal, onProgress })
+    } catch (error) {
+      const isOfToken = token === saved && saved !== undefined
+      if (!isOfToken || (error as HoldfastError).code !== 'bad-value') throw error
+      // What is stored is no token.
+      return join({ ...options, token: given, signal, onProgress })
+    }
   }
 
   #follow(session: Session, signal: AbortSignal): void {
-    if (signal.aborted) return
-    const { status, code, reason } = session
-    const error = code === null ? null : new HoldfastError(code, reason)
-    this.#set({ status, error })
+    const { remember = false } = this.#options!
+    const save = (): void => {
+      this.#token = session.token
+      if (remember) this.#saved.write(session.token)
+    }
+    session.on('members', save, { signal })
+    const show = (): void => {
+      const { status, code, reason } = session
+      const error = code === null ? null : new HoldfastError(code, reason)
+      this.#set({ status, error, session, progress: null })
+    }
+    session.on('status', show, { signal })
+    signal.addEventListener('abort', () => void session.leave())
+    save()
+    show()
   }
 
   #retry(): void {
+    if (this.#listeners.size === 0) return
     this.#joining?.abort(new Error('joined again'))
-    this.#join()
+    void this.#join()
   }
 
   #leaveIfUnused(): void {
@@ -148,8 +191,8 @@ class SharedRoom {
 class Saved {
   readonly #item: string
 
-  constructor(key: string) {
-    this.#item = `holdfast ${key}`
+  constructor(item: string) {
+    this.#item = item
   }
 
   read(): string | undefined {
@@ -168,5 +211,3 @@ class Saved {
     }
   }
 }
-
-const JOINING = { status: 'joining', session: null, error: null, progress: null } as const

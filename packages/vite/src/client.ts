@@ -4,18 +4,22 @@
  * @module
  */
 
-import type { JoinOptions, Session } from '../../holdfast/src/index.ts'
+import type { Definition, JoinOptions, Session } from '../../holdfast/src/index.ts'
+import { type Development, development } from '../../holdfast/src/join/development.ts'
 
 type Join = (options: JoinOptions) => Promise<Session>
 
 /** What of Vite's `import.meta.hot` is used. */
 interface Hot {
-  on(event: 'vite:beforeUpdate', listener: () => void): void
+  on(
+    event: 'vite:beforeUpdate',
+    listener: (update: { updates: readonly { type: string }[] }) => void,
+  ): void
 }
 
 interface Joined {
-  readonly key: string
-  readonly types: string
+  readonly room: string
+  readonly types: readonly Definition[]
   readonly session: Promise<Session>
 }
 
@@ -24,40 +28,82 @@ const SCHEMA_TRIES = 10
 const SCHEMA_PAUSE_MS = 500
 
 /**
- * Wraps `join` for development. A module that a hot update runs again gets the session that it had
- * joined, if it joins the same room under the same name; if its definitions changed, the page is
- * reloaded. A room that an older build stored starts over, as with `fresh`.
+ * Has every `join` of this page outlive hot updates. A module that an update runs again gets the
+ * session that it had joined, if it joins the same room; if its definitions changed, the page is
+ * loaded again. A room that an older build stored starts over, as with `fresh`.
  *
- * @param reload  loads the page again
+ * @param hot  Vite's `import.meta.hot` of any module
  */
-export function hotJoin(join: Join, hot: Hot, reload = () => location.reload()): Join {
-  const joined = new Set<Joined>()
-  // Those that this run of the modules has asked for: two equal calls join twice.
-  let asked = new WeakSet<Joined>()
-  hot.on('vite:beforeUpdate', () => void (asked = new WeakSet()))
+export function develop(hot: Hot): void {
+  development.current ??= new HotSessions(hot)
+}
 
-  return (options) => {
-    const key = keyOf(options)
-    const types = shapeOf(options.types)
-    const before = [...joined].find((one) => one.key === key && !asked.has(one))
+class HotSessions implements Development {
+  readonly #joined = new Set<Joined>()
+  // Those that this run of the modules has asked for: two joins of one room are two sessions.
+  #asked = new WeakSet<Joined>()
+
+  constructor(hot: Hot) {
+    hot.on('vite:beforeUpdate', ({ updates }) => {
+      if (updates.some(({ type }) => type === 'js-update')) this.#asked = new WeakSet()
+    })
+  }
+
+  join(join: Join, options: JoinOptions): Promise<Session> {
+    const { game, room = 'main', server = '', watch = false, types = [] } = options
+    const name = JSON.stringify([server, game, room, watch])
+    const before = [...this.#joined].find((one) => one.room === name && !this.#asked.has(one))
     if (before) {
-      asked.add(before)
-      if (before.types === types) return before.session
-      reload()
-      return new Promise(() => {})
+      this.#asked.add(before)
+      this.compare(before.types, types)
+      return before.session
     }
     const session = joinPatiently(join, { fresh: true, ...options })
-    const own: Joined = { key, types, session }
-    joined.add(own)
-    asked.add(own)
-    const forget = (): void => void joined.delete(own)
-    session.then((live) => {
-      live.on('status', (status) => {
-        if (status === 'lost') forget()
-      })
-    }, forget)
+    const own: Joined = { room: name, types, session }
+    this.#joined.add(own)
+    this.#asked.add(own)
+    const forget = (): void => void this.#joined.delete(own)
+    session.then((live) => this.#follow(live, forget), forget)
     return session
   }
+
+  // One that is being left is not handed out again.
+  #follow(session: Session, forget: () => void): void {
+    const [leave, end] = [session.leave.bind(session), session.end.bind(session)]
+    Object.assign(session, {
+      leave: () => {
+        forget()
+        return leave()
+      },
+      end: (why: string) => {
+        forget()
+        end(why)
+      },
+    })
+    session.on('status', (status) => {
+      if (status === 'lost') forget()
+    })
+  }
+
+  compare(before: readonly Definition[], now: readonly Definition[]): void {
+    const isSame = before.length === now.length && before.every((type, i) => isEqual(type, now[i]!))
+    if (!isSame) location.reload()
+  }
+}
+
+// The functions of these run in the session, and use whatever their module has.
+const WITH_CODE = ['action', 'procedure', 'world of slots', 'part']
+
+function isEqual(before: Definition, now: Definition): boolean {
+  if (before === now) return true
+  return !WITH_CODE.includes(now.kind.word) && shapeOf(before) === shapeOf(now)
+}
+
+function shapeOf(type: Definition): string {
+  return JSON.stringify(type, (key, value: unknown) => {
+    if (key === 'kind') return (value as { word?: string }).word
+    return typeof value === 'function' ? String(value) : value
+  })
 }
 
 // The other windows are loading the new definitions, too, and may be later than this one.
@@ -70,16 +116,4 @@ async function joinPatiently(join: Join, options: JoinOptions): Promise<Session>
       await new Promise((resolve) => setTimeout(resolve, SCHEMA_PAUSE_MS))
     }
   }
-}
-
-function keyOf(options: JoinOptions): string {
-  return JSON.stringify({ ...options, types: null, signal: null })
-}
-
-// Functions count by their text: those of actions and rules run in the session.
-function shapeOf(types: JoinOptions['types'] = []): string {
-  return JSON.stringify(types, (key, value: unknown) => {
-    if (key === 'kind') return (value as { word?: string }).word
-    return typeof value === 'function' ? String(value) : value
-  })
 }

@@ -1,19 +1,21 @@
 /** A hub inside Vite's servers, and a `join` that outlives hot updates. */
 
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
 import type { Plugin, PreviewServer, ResolvedConfig, ViteDevServer } from 'vite'
 import { hub, type HubHandle, type HubOptions } from '../../hub/src/index.ts'
 
 /** Options of the plugin: those of `hub()`, whose server is Vite's, and whose store is memory. */
 export type PluginOptions = Partial<Omit<HubOptions, 'server'>>
 
-/** A module in the place of `holdfast`, whose `join` outlives hot updates. */
-const HOT = '\0holdfast/hot'
+/** Entry points that a page's modules import, and the prefix of what stands in their place. */
+const ENTRIES = ['holdfast', 'holdfast/react']
+const HOT = '\0hot:'
 
-const HOT_CODE = `
-import { join as plain } from 'holdfast'
-import { hotJoin } from 'holdfast/vite/client'
-export * from 'holdfast'
-export const join = import.meta.hot ? hotJoin(plain, import.meta.hot) : plain
+const hotCode = (entry: string): string => `
+import { develop } from 'holdfast/vite/client'
+if (import.meta.hot) develop(import.meta.hot)
+export * from '${entry}'
 `
 
 /** Runs a hub in Vite's servers, at `/hub` of the page's own address, where `join` looks for it. */
@@ -34,13 +36,20 @@ export function holdfast(options: PluginOptions = {}): Plugin {
   return {
     name: 'holdfast',
     enforce: 'pre',
-    config: (_config, { command }) => {
-      if (command !== 'serve') return
-      // Otherwise Vite finds them at the first request, and reloads the page.
-      return { optimizeDeps: { include: ['holdfast', 'holdfast/vite/client'] } }
+    config: (config, { command }) => {
+      const root = config.root ?? process.cwd()
+      const used = ENTRIES.filter((entry) => entry === 'holdfast' || isInstalled('react', root))
+      return {
+        // Hooks and application share one copy, also where `holdfast` is a link to a clone.
+        resolve: { dedupe: ['react', 'react-dom'] },
+        // Otherwise Vite finds them at the first request, and loads the page again.
+        ...(command === 'serve' && {
+          optimizeDeps: { include: [...used, 'holdfast/vite/client'] },
+        }),
+      }
     },
     configResolved: ({ command, mode }) => {
-      isDev = command === 'serve' && mode !== 'test'
+      isDev = command === 'serve' && mode !== 'test' && process.env['VITEST'] === undefined
     },
     configureServer: (server) => {
       if (isDev) serve(server)
@@ -49,10 +58,20 @@ export function holdfast(options: PluginOptions = {}): Plugin {
     // Vite awaits this before another server takes the port and the file.
     buildEnd: () => open?.close(),
     resolveId: (id, importer, { ssr }) => {
-      const isOurs = isDev && !ssr && importer !== undefined && id === 'holdfast'
-      return isOurs && importer !== HOT && !importer.includes('/node_modules/') ? HOT : null
+      if (!isDev || ssr || importer === undefined || !ENTRIES.includes(id)) return null
+      const isUsers = !importer.startsWith(HOT) && !importer.includes('/node_modules/')
+      return isUsers ? HOT + id : null
     },
-    load: (id) => (id === HOT ? HOT_CODE : null),
+    load: (id) => (id.startsWith(HOT) ? hotCode(id.slice(HOT.length)) : null),
+  }
+}
+
+function isInstalled(name: string, root: string): boolean {
+  try {
+    createRequire(join(root, 'package.json')).resolve(name)
+    return true
+  } catch {
+    return false
   }
 }
 

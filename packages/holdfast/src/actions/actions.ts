@@ -24,7 +24,7 @@ import { checkPlain } from '../wire/text/json.ts'
 import { requireSync, isMistake, type Report } from '../api/reports.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { Listeners } from '../api/emitter.ts'
-import { type ActionOutcome, ANSWER_LOST, askPrimary, refused, unfit } from '../kind/outcomes.ts'
+import { type ActionOutcome, ANSWER_LOST, refused, unfit } from '../kind/outcomes.ts'
 
 type AnyAction = ActionType<never, unknown>
 
@@ -200,7 +200,11 @@ export class ActionsApi implements Face {
     } catch (error) {
       return unfit(error)
     }
-    return askPrimary(this.#host, body, (answer) => outcomeOf(type, answer))
+    return new Promise((resolve, reject) => {
+      const settle = (answer: Uint8Array): void => resolve(outcomeOf(type, answer))
+      const lost = (why: string): void => resolve(refused('lost', why))
+      this.#host.ask({ body: () => body, settle, lost, reject })
+    })
   }
 
   /** Keys of the table changed; or, on the primary, timers are due. */

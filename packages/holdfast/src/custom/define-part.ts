@@ -17,7 +17,7 @@ import type {
 } from './types.ts'
 import { decode } from '../wire/layout.ts'
 import { Listeners } from '../api/emitter.ts'
-import { ANSWER_LOST, askPrimary, checkOpen, refused, unfit } from '../kind/outcomes.ts'
+import { ANSWER_LOST, checkOpen, refused, unfit } from '../kind/outcomes.ts'
 
 /** The lowest and the highest channel of custom parts. */
 export const CHANNELS: readonly [number, number] = [64, 255]
@@ -189,7 +189,11 @@ export class CustomApi implements Face {
     } catch (error) {
       return unfit(error)
     }
-    return askPrimary(this.#host, body, outcomeOf)
+    return new Promise((resolve, reject) => {
+      const settle = (answer: Uint8Array): void => resolve(outcomeOf(answer))
+      const lost = (why: string): void => resolve(refused('lost', why))
+      this.#host.ask({ body: () => body, settle, lost, reject })
+    })
   }
 
   #send(to: MemberInfo | 'all', message: Uint8Array): void {

@@ -125,18 +125,6 @@ export function checkOpen({ over }: Host, what: string): void {
 /** Why a committed operation may have no answer. */
 export const ANSWER_LOST = 'it was done, but its answer was lost with the server and its backup'
 
-/** Asks the primary for an operation with that body. @param read  reads its answer */
-export function askPrimary<Value>(
-  host: Host,
-  body: Uint8Array,
-  read: (answer: Uint8Array) => Value,
-): Promise<Value | Refused<'lost'>> {
-  return new Promise((resolve, reject) => {
-    const lost = (why: string): void => resolve(refused('lost', why))
-    host.ask({ body: () => body, settle: (answer) => resolve(read(answer)), lost, reject })
-  })
-}
-
 /** The outcome for a value that does not fit. @throws any other error */
 export function unfit(error: unknown): Refused<'unfit'> {
   if (isMisfit(error)) return refused('unfit', error.message)
