@@ -1,8 +1,9 @@
 #!/usr/bin/env node
 /** `npm create holdfast`: copies a template into a new folder, and says what to run there. */
 
-import { cpSync, existsSync, readdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs'
-import { basename, join, relative, resolve } from 'node:path'
+import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
+import { renameSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve, sep } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -53,6 +54,10 @@ async function wishes() {
   let { template } = values
   if (process.stdin.isTTY && (folder === undefined || template === undefined)) {
     const lines = createInterface({ input: process.stdin, output: process.stdout })
+    lines.once('SIGINT', () => process.exit(130))
+    lines.once('close', () => {
+      if (folder === undefined || template === undefined) process.exit(130)
+    })
     folder ??= (await lines.question('Folder (my-game): ')) || 'my-game'
     if (template === undefined) {
       console.log(templateLines())
@@ -65,14 +70,18 @@ async function wishes() {
 
 /** In a clone the app installs the clone's package, as long as Holdfast is in no registry. */
 function versionFor(target) {
-  const clone = join(here, '../holdfast/package.json')
-  if (existsSync(clone)) return `file:${relative(target, join(here, '../holdfast'))}`
+  const clone = join(here, '../holdfast')
+  if (existsSync(join(clone, 'src'))) return fileSpec(target, clone)
   return `^${JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).version}`
 }
 
 function specOf(given, target) {
   if (given === undefined) return versionFor(target)
-  return existsSync(given) ? `file:${relative(target, resolve(given))}` : given
+  return existsSync(given) ? fileSpec(target, resolve(given)) : given
+}
+
+function fileSpec(target, path) {
+  return `file:${relative(target, path).split(sep).join('/')}`
 }
 
 function create({ folder, template, holdfast }) {
@@ -80,8 +89,10 @@ function create({ folder, template, holdfast }) {
     throw new Mistake(`there is no template "${template}"; there are:\n${templateLines()}`)
   }
   const target = resolve(folder)
-  if (existsSync(target) && readdirSync(target).some((name) => name !== '.git')) {
-    throw new Mistake(`${target} is not empty`)
+  if (existsSync(target)) {
+    if (!statSync(target).isDirectory()) throw new Mistake(`${target} is a file`)
+    const isEmpty = readdirSync(target).every((name) => name === '.git')
+    if (!isEmpty) throw new Mistake(`${target} is not empty`)
   }
   const name = basename(target)
     .toLowerCase()

@@ -4,7 +4,6 @@ import {
   type ChangeEvent,
   type CompositionEvent,
   type RefObject,
-  type SyntheticEvent,
   useEffect,
   useLayoutEffect,
   useRef,
@@ -36,8 +35,6 @@ export interface FieldProps {
   readonly onChange: (event: ChangeEvent<TextElement>) => void
   /** Writes the text that an input method composed. */
   readonly onCompositionEnd: (event: CompositionEvent<TextElement>) => void
-  /** Remembers the caret. */
-  readonly onSelect: (event: SyntheticEvent<TextElement>) => void
   /** Shows the shared text. */
   readonly onBlur: () => void
   /** The last change was refused: too long, not allowed, or somebody was first. */
@@ -65,7 +62,7 @@ export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<
   const [refused, setRefused] = useState('')
   const text = draft?.of === of ? draft.text : null
   const value = text ?? shared
-  const { ref, onSelect } = useCaret(value, text !== null)
+  const ref = useCaret(value, text !== null)
   const writer = useRef<Writer | null>(null)
   writer.current ??= new Writer()
 
@@ -91,7 +88,6 @@ export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<
       change(currentTarget, (nativeEvent as InputEvent).isComposing)
     },
     onCompositionEnd: ({ currentTarget }) => change(currentTarget, false),
-    onSelect,
     onBlur: () => writer.current!.afterWrites(() => setDraft(null)),
     'aria-invalid': refused === of,
   }
@@ -102,30 +98,31 @@ function useValue<F extends Fields>(handle: AnyHandle<F>): Readonly<StateOf<F>> 
   return 'update' in handle ? usePiece(handle) : useObject(handle)
 }
 
-/** Keeps the caret where it was when another changes the text. */
-function useCaret(
-  value: string,
-  isOwn: boolean,
-): { ref: RefObject<never>; onSelect: FieldProps['onSelect'] } {
+/** Keeps the caret where it was when another changes the text. @returns the ref of the element */
+function useCaret(value: string, isOwn: boolean): RefObject<never> {
   const ref = useRef<TextElement>(null)
   const selected = useRef<readonly [number, number]>([0, 0])
   const before = useRef(value)
+  useEffect(() => {
+    const remember = (): void => {
+      const element = ref.current
+      if (!element || document.activeElement !== element) return
+      selected.current = [element.selectionStart ?? 0, element.selectionEnd ?? 0]
+    }
+    document.addEventListener('selectionchange', remember)
+    return () => document.removeEventListener('selectionchange', remember)
+  }, [])
   useLayoutEffect(() => {
     const element = ref.current
     const old = before.current
     before.current = value
-    if (!element || isOwn || old === value || element.ownerDocument.activeElement !== element)
-      return
+    if (!element || isOwn || old === value || document.activeElement !== element) return
     // An input of another type than text has no caret.
     if (element.selectionStart === null) return
     const [start, end] = selected.current
     element.setSelectionRange(moved(old, value, start), moved(old, value, end))
   })
-  const onSelect = ({ currentTarget }: SyntheticEvent<TextElement>): void => {
-    const { selectionStart, selectionEnd } = currentTarget
-    selected.current = [selectionStart ?? 0, selectionEnd ?? 0]
-  }
-  return { ref: ref as RefObject<never>, onSelect }
+  return ref as RefObject<never>
 }
 
 /** Writes one text at a time: of those that come meanwhile, the newest. */

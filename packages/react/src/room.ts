@@ -34,10 +34,10 @@ export interface Room {
 
 /**
  * Joins a room while the component is mounted. Components that name the same `server`, `game`,
- * `room` and `name`, and the same `watch` and `serves`, share one session. Their other options count
- * when it is joined, those of the component that was rendered last with `types`. The session is left
- * when the last of them is unmounted; remounts by StrictMode and hot updates keep it. On a server
- * the status is `joining`.
+ * `room` and `name`, and the same `watch` and `serves`, share one session. Of their other options
+ * those count with which it is joined: of the component that was rendered last with `types`. The
+ * session is left when the last of them is unmounted; remounts by StrictMode and hot updates keep
+ * it. On a server the status is `joining`.
  */
 export function useRoom(options: RoomOptions): Room {
   const room = roomOf(options)

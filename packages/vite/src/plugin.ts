@@ -48,8 +48,9 @@ export function holdfast(options: PluginOptions = {}): Plugin {
         }),
       }
     },
-    configResolved: ({ command, mode }) => {
-      isDev = command === 'serve' && mode !== 'test' && process.env['VITEST'] === undefined
+    configResolved: ({ command, plugins }) => {
+      // Vitest runs a server, too, and no page.
+      isDev = command === 'serve' && !plugins.some(({ name }) => name.startsWith('vitest'))
     },
     configureServer: (server) => {
       if (isDev) serve(server)

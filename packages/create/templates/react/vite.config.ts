@@ -1,7 +1,8 @@
+import react from '@vitejs/plugin-react'
 import { defineConfig } from 'vite'
 import { holdfast } from 'holdfast/vite'
 
 export default defineConfig({
-  plugins: [holdfast()],
+  plugins: [react(), holdfast()],
   build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
 })

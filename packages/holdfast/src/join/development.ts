@@ -10,7 +10,7 @@ import type { Session } from './session.ts'
 /** Calls `join`, or returns a session that modules which ran before had joined. */
 export interface Development {
   join(join: (options: JoinOptions) => Promise<Session>, options: JoinOptions): Promise<Session>
-  /** Loads the page again if a hot update changed the definitions that a session was joined with. */
+  /** Loads the page again if a hot update changed the definitions of a session. */
   compare(before: readonly Definition[], now: readonly Definition[]): void
 }
 

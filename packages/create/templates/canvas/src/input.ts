@@ -18,7 +18,7 @@ export function openInput(
   const held = new Set<string>()
   let aim: [number, number] | null = null
   addEventListener('keydown', (event) => {
-    if (!(event.code in KEYS)) return
+    if (!(event.code in KEYS) || event.ctrlKey || event.metaKey || event.altKey) return
     event.preventDefault()
     held.add(event.code)
     aim = null

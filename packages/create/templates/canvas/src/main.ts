@@ -13,7 +13,13 @@ const status = document.querySelector('#status')!
 const scores = document.querySelector('#scores')!
 const asked = new URLSearchParams(location.search)
 const room = asked.get('room') ?? 'main'
-const name = asked.get('name') ?? `Player ${Math.floor(Math.random() * 900) + 100}`
+const name = asked.get('name') ?? (sessionStorage.getItem('name') || newName())
+
+function newName(): string {
+  const made = `Player ${Math.floor(Math.random() * 900) + 100}`
+  sessionStorage.setItem('name', made)
+  return made
+}
 
 const colorOf = (player: number): string => `hsl(${(player * 137) % 360} 70% 50%)`
 
@@ -69,9 +75,14 @@ function showScores(session: Session): void {
 }
 
 function play(session: Session): void {
-  const me =
+  const own = () =>
     session.all(Dot).find((dot) => dot.mine) ??
     session.create(Dot, { pos: [Math.random() * WIDTH, Math.random() * HEIGHT] })
+  let me = own()
+  // After more than a minute away this is another player, without a dot.
+  session.on('healed', ({ same }) => {
+    if (!same) me = own()
+  })
   const direction = openInput(canvas)
   const asking = new Set<string>()
   let before = performance.now()
@@ -91,7 +102,8 @@ function play(session: Session): void {
         const [sx, sy] = star.state.pos
         if (asking.has(star.id) || Math.hypot(sx - pos[0], sy - pos[1]) > REACH) continue
         asking.add(star.id)
-        void session.act(collect, { star: star.id })
+        const done = (): void => void asking.delete(star.id)
+        session.act(collect, { star: star.id }).then(done, done)
       }
     }
     draw(session)
@@ -134,7 +146,7 @@ try {
   session.on('members', () => showScores(session))
   session.table.on('changed', () => showScores(session))
   showScores(session)
-  void session.act(begin)
+  session.act(begin).catch(() => {})
   play(session)
 } catch (error) {
   status.textContent = (error as HoldfastError).message

@@ -12,10 +12,7 @@ import {
   useStatus,
 } from 'holdfast/react'
 import { add, board, COLUMNS, Note, remove } from './board.ts'
-
-const asked = new URLSearchParams(location.search)
-const room = asked.get('room') ?? 'main'
-const name = asked.get('name') ?? `Guest ${Math.floor(Math.random() * 900) + 100}`
+import { name, room } from './player.ts'
 
 type NoteHandle = PieceHandle<typeof Note.schema.fields>
 
@@ -34,7 +31,7 @@ export function App() {
 /** While there is no session. */
 function Waiting({ status, error, progress, retry }: Room) {
   if (status !== 'failed')
-    return <p role="status">Joining: waiting for the {progress?.waitingFor}</p>
+    return <p role="status">Joining: waiting for the {progress?.waitingFor ?? 'hub'}</p>
   return (
     <p role="alert">
       {error?.message} <button onClick={retry}>Try again</button>
@@ -43,13 +40,13 @@ function Waiting({ status, error, progress, retry }: Room) {
 }
 
 function Presence() {
-  const { status, reason, primary } = useStatus()
+  const { status, reason, primary, retry } = useStatus()
   const me = useSession().me
   const members = useMembers()
   if (status === 'lost') {
     return (
       <p role="alert">
-        {reason} <button onClick={() => location.reload()}>Join again</button>
+        {reason} <button onClick={retry}>Join again</button>
       </p>
     )
   }
