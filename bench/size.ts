@@ -32,7 +32,7 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
 
 /** What a page of the first game loads at most, gzipped. */
 const GOAL_KB = 50
-/** What the hooks add at most, gzipped. */
+/** The goal for what the hooks add to a page, gzipped. */
 const HOOKS_KB = 3
 
 /** What applications import of the clients of other libraries. */

@@ -32,7 +32,7 @@ function templateLines() {
 
 class Mistake extends Error {}
 
-/** What the command line says; what it lacks is asked for, if somebody is there to answer. */
+/** Reads the command line, and on a terminal asks for what is missing. @returns null for --help */
 async function wishes() {
   let parsed
   try {
@@ -97,7 +97,9 @@ function create({ folder, template, holdfast }) {
   const name = basename(target)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
-  cpSync(join(here, 'templates', template), target, { recursive: true })
+  for (const part of ['common', template]) {
+    cpSync(join(here, 'templates', part), target, { recursive: true })
+  }
   // npm leaves files of this name out of packages.
   renameSync(join(target, '_gitignore'), join(target, '.gitignore'))
   const path = join(target, 'package.json')

@@ -3,11 +3,11 @@
  * however often React mounts them.
  */
 
-import { useEffect, useSyncExternalStore } from 'react'
+import { useEffect, useRef, useSyncExternalStore } from 'react'
 import { join } from '../../holdfast/src/browser.ts'
 import { HoldfastError, type JoinOptions, type JoinProgress } from '../../holdfast/src/index.ts'
 import type { Session, Status } from '../../holdfast/src/index.ts'
-import { development } from '../../holdfast/src/join/development.ts'
+import { development, joinKey } from '../../holdfast/src/join/development.ts'
 
 /** Options of `useRoom`: those of `join`. */
 export interface RoomOptions extends Omit<JoinOptions, 'signal' | 'onProgress'> {
@@ -34,18 +34,22 @@ export interface Room {
 
 /**
  * Joins a room while the component is mounted. Components that name the same `server`, `game`,
- * `room` and `name`, and the same `watch` and `serves`, share one session. Of their other options
- * those count with which it is joined: of the component that was rendered last with `types`. The
- * session is left when the last of them is unmounted; remounts by StrictMode and hot updates keep
- * it. On a server the status is `joining`.
+ * `room` and `name`, and the same `watch` and `serves`, share one session. The join takes its other
+ * options from the component that was rendered last with `types`. The session is left when the last
+ * of them is unmounted; remounts by StrictMode and hot updates keep it. On a server the status is
+ * `joining`.
  */
 export function useRoom(options: RoomOptions): Room {
   const room = roomOf(options)
-  if (room.joinedTypes && options.types) {
-    development.current?.compare(room.joinedTypes, options.types)
-  }
+  const { types = [] } = options
+  const before = useRef(types)
+  // A hot update renders with other definitions, and the session has those of before.
+  development.current?.compare(before.current, types)
   // Before the subscription, which joins.
-  useEffect(() => room.offer(options))
+  useEffect(() => {
+    before.current = types
+    room.offer(options)
+  })
   return useSyncExternalStore(room.subscribe, room.snapshot, () => ON_SERVER)
 }
 
@@ -55,25 +59,21 @@ const ON_SERVER: Room = { ...JOINING, retry: () => {} }
 const rooms = new Map<string, SharedRoom>()
 
 function roomOf(options: RoomOptions): SharedRoom {
-  const {
-    server = '',
-    game,
-    room = 'main',
-    name = 'player',
-    watch = false,
-    serves = true,
-  } = options
-  const key = JSON.stringify([server, game, room, name, watch, serves])
+  const key = joinKey(options)
   const known = rooms.get(key)
   if (known) return known
-  const made = new SharedRoom(key, `holdfast ${JSON.stringify([server, game, room])}`)
+  const made = new SharedRoom(key, itemOf(options))
   // A server renders without ever subscribing.
   if (typeof window !== 'undefined') rooms.set(key, made)
   return made
 }
 
+// A tab remembers its player whatever its name is.
+function itemOf({ server = '', game, room = 'main' }: RoomOptions): string {
+  return `holdfast ${JSON.stringify([server, game, room])}`
+}
+
 class SharedRoom {
-  joinedTypes: RoomOptions['types']
   readonly #key: string
   readonly #saved: Saved
   readonly #listeners = new Set<() => void>()
@@ -137,7 +137,6 @@ class SharedRoom {
 
   async #joined(signal: AbortSignal): Promise<Session> {
     const { remember = false, token: given, ...options } = this.#options!
-    this.joinedTypes = options.types
     const onProgress = (progress: JoinProgress): void => {
       if (!signal.aborted) this.#set({ progress })
     }

@@ -5,7 +5,7 @@
  */
 
 import type { Definition, JoinOptions, Session } from '../../holdfast/src/index.ts'
-import { type Development, development } from '../../holdfast/src/join/development.ts'
+import { type Development, development, joinKey } from '../../holdfast/src/join/development.ts'
 
 type Join = (options: JoinOptions) => Promise<Session>
 
@@ -18,7 +18,7 @@ interface Hot {
 }
 
 interface Joined {
-  readonly room: string
+  readonly key: string
   readonly types: readonly Definition[]
   readonly session: Promise<Session>
 }
@@ -29,8 +29,9 @@ const SCHEMA_PAUSE_MS = 500
 
 /**
  * Has every `join` of this page outlive hot updates. A module that an update runs again gets the
- * session that it had joined, if it joins the same room; if its definitions changed, the page is
- * loaded again. A room that an older build stored starts over, as with `fresh`.
+ * session that it had joined, if it joins the same room under the same name; if its definitions
+ * changed, the page is loaded again. A room that an older build stored starts over, as with
+ * `fresh`.
  *
  * @param hot  Vite's `import.meta.hot` of any module
  */
@@ -50,16 +51,16 @@ class HotSessions implements Development {
   }
 
   join(join: Join, options: JoinOptions): Promise<Session> {
-    const { game, room = 'main', server = '', watch = false, types = [] } = options
-    const name = JSON.stringify([server, game, room, watch])
-    const before = [...this.#joined].find((one) => one.room === name && !this.#asked.has(one))
+    const { types = [] } = options
+    const key = joinKey(options)
+    const before = [...this.#joined].find((one) => one.key === key && !this.#asked.has(one))
     if (before) {
       this.#asked.add(before)
       this.compare(before.types, types)
       return before.session
     }
     const session = joinPatiently(join, { fresh: true, ...options })
-    const own: Joined = { room: name, types, session }
+    const own: Joined = { key, types, session }
     this.#joined.add(own)
     this.#asked.add(own)
     const forget = (): void => void this.#joined.delete(own)

@@ -1,6 +1,6 @@
 /**
- * What a development server adds to the `join` of a page: `holdfast/vite/client` sets it. Whoever
- * bundles the page for production leaves it out.
+ * The hook through which a development server wraps the `join` of a page. `holdfast/vite/client`
+ * sets it; a production build does not load that module.
  */
 
 import type { Definition } from '../kind/kind.ts'
@@ -16,3 +16,10 @@ export interface Development {
 
 /** Null in production. */
 export const development: { current: Development | null } = { current: null }
+
+/** Joins with the same key are the same player in the same room. */
+export function joinKey(options: JoinOptions): string {
+  const { server = '', game, room = 'main', name = 'player' } = options
+  const { watch = false, serves = true } = options
+  return JSON.stringify([server, game, room, name, watch, serves])
+}

@@ -81,7 +81,7 @@ export type PieceOutcome = Outcome<
 
 /** A recorded update of a piece. */
 export interface Recorded {
-  /** It was recorded with other values, or with unpredictable ones: see `state`. */
+  /** The server changed the values, or chose ones that nobody could predict: see `state`. */
   readonly clamped: boolean
 }
 

@@ -73,8 +73,8 @@ export interface Near {
 /** Options of `object` about ownership and visibility. */
 export interface OwningOptions<F extends Fields> {
   /**
-   * Who may take it from its owner: anybody (`free`), members that the owner's `on('asked')` lets
-   * (`ask`), nobody (`fixed`, the default). Its owner may always give it away.
+   * The members that may take the object from its owner: all (`free`), those that the owner's
+   * `on('asked')` lets (`ask`), none (`fixed`, the default). Its owner may always give it away.
    */
   readonly take?: TakePolicy
   /**
@@ -82,7 +82,7 @@ export interface OwningOptions<F extends Fields> {
    * the default), or granted (`take`).
    */
   readonly unanswered?: 'refuse' | 'take'
-  /** What happens when its owner left or did not return within a minute; default: `destroy`. */
+  /** The fate of an object whose owner left, or did not return in a minute. Default `destroy`. */
   readonly onOwnerLeave?: 'destroy' | 'keep'
   /** The server moves it from members that own many to members that own few, now and then. */
   readonly balance?: boolean
@@ -95,8 +95,8 @@ export interface OwningOptions<F extends Fields> {
   /** A vec2 field with the eyes of its owner, who sees objects `near` to it. */
   readonly eyes?: Extract<keyof F, string>
   /**
-   * Who sees it: `near('pos', 40)`, or a rule of the game; default: everybody. A rule is called
-   * when the object changes, and once a second. Its owner and the server always see it.
+   * The members that see the object: `near('pos', 40)`, or a rule of the game; default: all. A rule
+   * is called when the object changes, and once a second. Its owner and the server always see it.
    */
   readonly visibleTo?: Near | ((state: StateOf<F>, onlooker: Onlooker) => boolean)
 }

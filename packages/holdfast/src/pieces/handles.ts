@@ -108,7 +108,7 @@ export interface PieceHandle<F extends Fields = Fields> extends Emitter<PieceEve
   ): Promise<PieceOutcome>
 }
 
-/** What a handle needs of its registry. */
+/** The part of the registry that a handle uses. */
 export interface PieceOwner {
   readonly host: Host
   readonly state: Pieces

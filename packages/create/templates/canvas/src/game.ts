@@ -1,4 +1,4 @@
-/** The rules: what there is, and what players may do. The page and the tests share this file. */
+/** The definitions of the game: its objects and actions. The page and the test share this file. */
 
 import { action, type GameTable, object, piece, text, vec2 } from 'holdfast'
 

@@ -1,4 +1,4 @@
-/** What a board has, and what its members may do. The page and the tests share this file. */
+/** The definitions of a board: its notes and actions. The page and the test share this file. */
 
 import { action, oneOf, piece, text } from 'holdfast'
 
