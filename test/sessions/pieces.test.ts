@@ -416,8 +416,11 @@ describe('who dies', () => {
     await w.run(500)
     expect(card(all[2]!).holder?.name).toBe('Grace')
     const left = mine.update({ at: [3, 3] })
+    expect(mine.state.at).toEqual([3, 3])
     all[1]!.end('over')
     expect(await left).toMatchObject({ ok: false, code: 'lost' })
+    // Whether it was recorded is not known, so what is shown is what was published.
+    expect([mine.pending, mine.state.at]).toEqual([false, [10, 10]])
     await expect(mine.update({ at: [4, 4] })).rejects.toMatchObject({ code: 'left' })
   })
 })

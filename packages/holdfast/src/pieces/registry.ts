@@ -83,6 +83,10 @@ export class PieceRegistry implements Face, PieceOwner {
     if (event.kind === 'piece-conflict') handle.onConflict(event.by)
     else if (event.kind === 'piece-refused') handle.onRefused(event.reason, event.heldBy)
     else if (!isSeen && !handle.pending) return
+    this.#note(handle)
+  }
+
+  #note(handle: Piece): void {
     handle.onChanged()
     this.#changed.add(handle)
     this.#collections.note(handle.type, handle, 'changed')
@@ -118,7 +122,12 @@ export class PieceRegistry implements Face, PieceOwner {
     return new Promise((resolve, reject) => {
       let seq = 0
       const clear = (): void => {
-        pieces.removePending(state, id, seq, { emit: (event) => this.onEvent(event as PieceEvent) })
+        // What is shown changes although nothing was published, as after the outcome `lost`.
+        const emit = (): void => {
+          const handle = this.#handles.get(id)
+          if (handle) this.#note(handle)
+        }
+        pieces.removePending(state, id, seq, { emit })
         this.host.touch()
       }
       const body = (): Uint8Array => {
