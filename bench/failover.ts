@@ -17,7 +17,7 @@ import { cpus, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { calm, type Calm } from './failover/calm.ts'
 import { endAll } from './processes/children.ts'
-import { type Balance, Crew, EVERY_MS, MEMBERS } from './failover/crew.ts'
+import { type Balance, Cluster, EVERY_MS, MEMBERS } from './failover/cluster.ts'
 import { etcd } from './failover/etcd.ts'
 import { floor } from './failover/floor.ts'
 import { type Pause, trial } from './failover/trial.ts'
@@ -44,7 +44,7 @@ const BESIDE = [
   'under way.',
 ]
 
-/** What became of one crew. */
+/** What became of one cluster. */
 interface Found {
   pauses: Pause[]
   /** Those of primaries that stood still. */
@@ -61,8 +61,8 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     for (let i = 0; i < (quick ? 2 : TRIALS); i++) floors.push(await floor())
     const minutes = Number(process.env['FALSE_MINUTES'] ?? 20)
     const calmMs = quick ? QUICK_CALM_MS : minutes * 60_000
-    const deaf = await crewOf(folder, 'deaf', quick, calmMs)
-    const ears = quick ? null : await crewOf(folder, 'watch', quick, 0)
+    const deaf = await clusterOf(folder, 'deaf', quick, calmMs)
+    const ears = quick ? null : await clusterOf(folder, 'watch', quick, 0)
     const anchor = quick ? null : await etcd(folder, ETCD_TRIALS)
     return report(floors, deaf, ears, anchor, quick)
   } finally {
@@ -71,33 +71,33 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
   }
 }
 
-async function crewOf(
+async function clusterOf(
   folder: string,
   ears: 'watch' | 'deaf',
   quick: boolean,
   calmMs: number,
 ): Promise<Found> {
-  const crew = new Crew(folder, ears)
-  await crew.open()
+  const cluster = new Cluster(folder, ears)
+  await cluster.open()
   const pauses: Pause[] = []
   const start = performance.now()
   for (let i = 0; i < TRIALS; i++) {
-    pauses.push(await trial(crew))
-    await crew.hire()
+    pauses.push(await trial(cluster))
+    await cluster.hire()
     if (quick && performance.now() - start > QUICK_MS) break
   }
   const frozen: Pause[] = []
   for (let i = 0; ears === 'deaf' && i < (quick ? 2 : FROZEN_TRIALS); i++) {
-    frozen.push(await trial(crew, 'SIGSTOP'))
-    await crew.hire()
+    frozen.push(await trial(cluster, 'SIGSTOP'))
+    await cluster.hire()
   }
   const calms: Calm[] = []
   if (calmMs > 0) {
-    await crew.steady()
-    for (const busy of [0, cpus().length]) calms.push(await calm(crew, calmMs / 2, busy))
+    await cluster.steady()
+    for (const busy of [0, cpus().length]) calms.push(await calm(cluster, calmMs / 2, busy))
   }
-  const balance = await crew.rest()
-  await crew.close()
+  const balance = await cluster.rest()
+  await cluster.close()
   return { pauses, frozen, calms, balance }
 }
 

@@ -8,7 +8,7 @@ import { Kill, obey, wish, WISH_MS } from './kill.ts'
 beforeEach(() => void vi.useFakeTimers({ toFake: ['setTimeout'] }))
 afterEach(() => void vi.useRealTimers())
 
-async function crew(): Promise<{ w: SessionWorld; ada: Session; grace: Session }> {
+async function cluster(): Promise<{ w: SessionWorld; ada: Session; grace: Session }> {
   const w = world({ seed: 6, conditions: 'rtt=20' })
   const ada = await w.join({ game: 'dots', name: 'Ada', types: [Kill] })
   const grace = await w.join({ game: 'dots', name: 'Grace', types: [Kill] })
@@ -17,7 +17,7 @@ async function crew(): Promise<{ w: SessionWorld; ada: Session; grace: Session }
 }
 
 test('a server that obeys dies at once, and the backup goes on', async () => {
-  const { w, ada, grace } = await crew()
+  const { w, ada, grace } = await cluster()
   obey(ada, () => ada.debug.crash())
   const ignored = vi.fn<() => void>()
   wish(grace, ignored)
@@ -28,7 +28,7 @@ test('a server that obeys dies at once, and the backup goes on', async () => {
 })
 
 test('one that does not obey lives, the wish goes, and who wished it is told (AP-24)', async () => {
-  const { w, ada, grace } = await crew()
+  const { w, ada, grace } = await cluster()
   const ignored = vi.fn<() => void>()
   wish(grace, ignored)
   await w.runUntil(() => ada.all(Kill).length === 1, 10_000)
@@ -39,7 +39,7 @@ test('one that does not obey lives, the wish goes, and who wished it is told (AP
 })
 
 test('who does not serve is not meant, and lives', async () => {
-  const { w, ada, grace } = await crew()
+  const { w, ada, grace } = await cluster()
   const died = vi.fn<() => void>()
   obey(grace, died)
   wish(ada, () => {})

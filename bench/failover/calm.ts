@@ -3,7 +3,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import { end, start } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
-import type { Crew } from './crew.ts'
+import type { Cluster } from './cluster.ts'
 
 /** One stretch of time in which nobody died. */
 export interface Calm {
@@ -16,28 +16,28 @@ export interface Calm {
   boundMax: number
 }
 
-/** Watches a crew for `ms`, beside so many busy processes. */
-export async function calm(crew: Crew, ms: number, busy: number): Promise<Calm> {
+/** Watches a cluster for `ms`, beside so many busy processes. */
+export async function calm(cluster: Cluster, ms: number, busy: number): Promise<Calm> {
   const load = Array.from({ length: busy }, () =>
     start(new URL('./busy.js', import.meta.url), [ms + 5_000]),
   )
   const begin = clock()
   try {
-    const before = await epochOf(crew)
+    const before = await epochOf(cluster)
     let boundMax = before.bound
     while (clock() - begin < ms) {
       await pause(Math.min(1_000, begin + ms - clock()))
-      boundMax = Math.max(boundMax, (await epochOf(crew)).bound)
+      boundMax = Math.max(boundMax, (await epochOf(cluster)).bound)
     }
-    const epochs = (await epochOf(crew)).epoch - before.epoch
+    const epochs = (await epochOf(cluster)).epoch - before.epoch
     return { seconds: (clock() - begin) / 1000, busy, epochs, boundMax }
   } finally {
     await Promise.all(load.map(end))
   }
 }
 
-async function epochOf(crew: Crew): Promise<{ epoch: number; bound: number }> {
-  const found = await crew.figures()
+async function epochOf(cluster: Cluster): Promise<{ epoch: number; bound: number }> {
+  const found = await cluster.figures()
   return {
     epoch: Math.max(...found.map(({ epoch }) => epoch)),
     bound: Math.max(...found.map(({ suspectMs }) => suspectMs ?? 0)),

@@ -2,7 +2,7 @@
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { clock } from '../processes/clock.ts'
-import type { Crew } from './crew.ts'
+import type { Cluster } from './cluster.ts'
 
 const OVER_MS = 10_000
 
@@ -21,17 +21,20 @@ export interface Pause {
 }
 
 /**
- * Kills the primary of a steady crew, or has it stand still. The one who replaces it is hired by
+ * Kills the primary of a steady cluster, or has it stand still. The one who replaces it is hired by
  * the caller.
  */
-export async function trial(crew: Crew, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'): Promise<Pause> {
-  const backup = await crew.steady()
-  crew.forget()
+export async function trial(
+  cluster: Cluster,
+  how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL',
+): Promise<Pause> {
+  const backup = await cluster.steady()
+  cluster.forget()
   // The kill shall not keep step with anybody's heartbeat.
   await pause(Math.random() * 10)
-  const primary = crew.handOf(backup.primary)
-  const killed = crew.dismiss(primary, how)
-  const survivors = crew.hands
+  const primary = cluster.handOf(backup.primary)
+  const killed = cluster.dismiss(primary, how)
+  const survivors = cluster.hands
   const until = killed + OVER_MS
   const of = (kind: 'led' | 'served'): number[] =>
     survivors.flatMap(({ told }) =>
@@ -39,11 +42,11 @@ export async function trial(crew: Crew, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'):
     )
   while (of('served').length < survivors.length) {
     await pause(20)
-    if (clock() > until) throw new Error(lateness(crew, OVER_MS))
+    if (clock() > until) throw new Error(lateness(cluster, OVER_MS))
   }
   // A primary that stood still does not come back: the next trial has the session to itself.
   primary.child.kill('SIGKILL')
-  const { told } = crew.handOf(backup.inc)
+  const { told } = cluster.handOf(backup.inc)
   const role = (name: string): number =>
     told.flatMap((said) =>
       said.kind === 'role' && said.role === name && said.at > killed ? [said.at] : [],
@@ -57,6 +60,7 @@ export async function trial(crew: Crew, how: 'SIGKILL' | 'SIGSTOP' = 'SIGKILL'):
   }
 }
 
-function lateness(crew: Crew, ms: number): string {
-  return `somebody was not served within ${ms} ms: ${JSON.stringify(crew.hands.map((h) => h.told))}`
+function lateness(cluster: Cluster, ms: number): string {
+  const told = JSON.stringify(cluster.hands.map((hand) => hand.told))
+  return `somebody was not served within ${ms} ms: ${told}`
 }

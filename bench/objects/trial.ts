@@ -9,7 +9,7 @@ import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Way, Window, Wire 
 import { TICK_MS } from './workload.ts'
 
 /** Processes of clients. */
-const CREWS = 2
+const CLUSTERS = 2
 /** Clients in each of them that draw. */
 const SCREENS = 2
 const OPEN_MS = 180_000
@@ -54,14 +54,14 @@ type Saw = ClientsSaid & { kind: 'saw' }
 /** Colyseus. */
 export async function colyseus(setting: Setting, length: Length): Promise<Found> {
   const words = JSON.stringify(setting)
-  const crews = await stand(
+  const clusters = await stand(
     'colyseus-clients',
     shares(setting.clients, 0).map((share) => [words, ...share, SCREENS]),
   )
   const server = startOn(SERVER_CORE, script('colyseus-server'), [words])
   const { port } = await heard(server, isServing, 'the server', OPEN_MS)
-  await join(crews, `ws://127.0.0.1:${port}`)
-  return measure(setting, length, [server], crews)
+  await join(clusters, `ws://127.0.0.1:${port}`)
+  return measure(setting, length, [server], clusters)
 }
 
 /**
@@ -92,27 +92,27 @@ async function held(setting: Setting, length: Length, way: Way): Promise<Found> 
     ...[words, ...share],
     ...[SCREENS, way, 'browser'],
   ])
-  const crews = await stand('holdfast-clients', [backup, ...others])
+  const clusters = await stand('holdfast-clients', [backup, ...others])
   const hub = startOn(SERVER_CORE, script('holdfast-hub'), [])
   const { port } = await heard(hub, isServing, 'the hub', OPEN_MS)
   const url = `http://127.0.0.1:${port}`
   const server = startOn(SERVER_CORE, script('holdfast-server'), [words, url, way])
   await heard(server, isServing, 'the server', OPEN_MS)
-  await join(crews.slice(0, 1), url)
-  await join(crews.slice(1), url)
-  return measure(setting, length, [server, hub], crews)
+  await join(clusters.slice(0, 1), url)
+  await join(clusters.slice(1), url)
+  return measure(setting, length, [server, hub], clusters)
 }
 
 // All processes stand before the first joins: to start one holds up all others for a moment.
 async function stand(name: string, all: readonly (string | number)[][]): Promise<ChildProcess[]> {
-  const crews = all.map((words) => startOn(CLIENT_CORES, script(name), words))
-  await Promise.all(crews.map((crew) => heard(crew, isStanding, 'the clients', OPEN_MS)))
-  return crews
+  const clusters = all.map((words) => startOn(CLIENT_CORES, script(name), words))
+  await Promise.all(clusters.map((cluster) => heard(cluster, isStanding, 'the clients', OPEN_MS)))
+  return clusters
 }
 
-async function join(crews: readonly ChildProcess[], url: string): Promise<void> {
-  for (const crew of crews) crew.send({ kind: 'join', url } satisfies Asked)
-  await Promise.all(crews.map((crew) => heard(crew, isJoined, 'the clients', OPEN_MS)))
+async function join(clusters: readonly ChildProcess[], url: string): Promise<void> {
+  for (const cluster of clusters) cluster.send({ kind: 'join', url } satisfies Asked)
+  await Promise.all(clusters.map((cluster) => heard(cluster, isJoined, 'the clients', OPEN_MS)))
 }
 
 function script(name: string): URL {
@@ -120,10 +120,10 @@ function script(name: string): URL {
 }
 
 function shares(clients: number, from: number): [first: number, count: number][] {
-  const each = Math.ceil(clients / CREWS)
-  return Array.from({ length: CREWS }, (_, crew) => [
-    from + crew * each,
-    Math.min(each, clients - crew * each),
+  const each = Math.ceil(clients / CLUSTERS)
+  return Array.from({ length: CLUSTERS }, (_, cluster) => [
+    from + cluster * each,
+    Math.min(each, clients - cluster * each),
   ])
 }
 
@@ -131,15 +131,16 @@ async function measure(
   setting: Setting,
   { warmTicks, ticks }: Length,
   servers: readonly ChildProcess[],
-  crews: readonly ChildProcess[],
+  clusters: readonly ChildProcess[],
 ): Promise<Found> {
   const window: Window = { at: clock() + HEAD_MS, from: warmTicks, to: warmTicks + ticks }
   const ms = HEAD_MS + window.to * TICK_MS + ANSWER_MS
   const served = Promise.all(servers.map((one) => heard(one, isServed, 'the server', ms)))
-  const saw = Promise.all(crews.map((one) => heard(one, isSaw, 'the clients', ms)))
-  for (const child of [...servers, ...crews]) child.send({ kind: 'begin', window } satisfies Asked)
+  const saw = Promise.all(clusters.map((one) => heard(one, isSaw, 'the clients', ms)))
+  for (const child of [...servers, ...clusters])
+    child.send({ kind: 'begin', window } satisfies Asked)
   const [serving, seeing] = await Promise.all([served, saw])
-  await Promise.all([...crews, ...servers].map(end))
+  await Promise.all([...clusters, ...servers].map(end))
   if (!serving.every((one) => one.steady)) throw new Unsteady('another member took over: once more')
   return foundIn(setting, ticks, serving, seeing)
 }

@@ -42,14 +42,14 @@ export interface Found {
 /** y-websocket's server. */
 export async function yjs(length: Length): Promise<Found> {
   const half = PLAYERS / 2
-  const crews = await stand('yjs-players', [
+  const clusters = await stand('yjs-players', [
     [0, half],
     [half, half],
   ])
   const server = startOn(SERVER_CORE, script('./yjs-table.js'), [])
   const { port } = await heard(server, isServing, 'the server', OPEN_MS)
-  for (const crew of crews) await join([crew], `ws://127.0.0.1:${port}`)
-  return measured('y-websocket', length, [server], crews)
+  for (const cluster of clusters) await join([cluster], `ws://127.0.0.1:${port}`)
+  return measured('y-websocket', length, [server], clusters)
 }
 
 /** Holdfast over UDP. @throws Error if each time somebody takes over, for the machine is busy */
@@ -64,7 +64,7 @@ export async function holdfast(length: Length, backup: boolean): Promise<Found> 
 
 async function held(length: Length, backup: boolean): Promise<Found | null> {
   const half = (PLAYERS - 1) >> 1
-  const crews = await stand('holdfast-players', [
+  const clusters = await stand('holdfast-players', [
     [0, 1, backup ? 'node' : 'browser'],
     [1, half, 'browser'],
     [1 + half, PLAYERS - 1 - half, 'browser'],
@@ -74,10 +74,10 @@ async function held(length: Length, backup: boolean): Promise<Found | null> {
   const url = `http://127.0.0.1:${port}`
   const server = startOn(SERVER_CORE, script('./holdfast-table.js'), [url])
   await heard(server, isServing, 'the server', OPEN_MS)
-  await join(crews.slice(0, 1), url)
-  await join(crews.slice(1), url)
+  await join(clusters.slice(0, 1), url)
+  await join(clusters.slice(1), url)
   const who = `Holdfast, udp, ${backup ? 'with a backup' : 'no backup'}`
-  return measured(who, length, [server, hub], crews).catch((error: unknown) => {
+  return measured(who, length, [server, hub], clusters).catch((error: unknown) => {
     if (error instanceof Unsteady) return null
     throw error
   })
@@ -87,14 +87,14 @@ class Unsteady extends Error {}
 
 // All processes stand before the first joins: to start one holds up all others for a moment.
 async function stand(name: string, all: readonly (string | number)[][]): Promise<ChildProcess[]> {
-  const crews = all.map((words) => startOn(PLAYER_CORES, script(`./${name}.js`), words))
-  await Promise.all(crews.map((crew) => heard(crew, isStanding, 'the players', OPEN_MS)))
-  return crews
+  const clusters = all.map((words) => startOn(PLAYER_CORES, script(`./${name}.js`), words))
+  await Promise.all(clusters.map((cluster) => heard(cluster, isStanding, 'the players', OPEN_MS)))
+  return clusters
 }
 
-async function join(crews: readonly ChildProcess[], url: string): Promise<void> {
-  for (const crew of crews) crew.send({ kind: 'join', url } satisfies Asked)
-  await Promise.all(crews.map((crew) => heard(crew, isJoined, 'the players', OPEN_MS)))
+async function join(clusters: readonly ChildProcess[], url: string): Promise<void> {
+  for (const cluster of clusters) cluster.send({ kind: 'join', url } satisfies Asked)
+  await Promise.all(clusters.map((cluster) => heard(cluster, isJoined, 'the players', OPEN_MS)))
 }
 
 function script(path: string): URL {
@@ -105,16 +105,17 @@ async function measured(
   who: string,
   { warmMs, ms }: Length,
   servers: readonly ChildProcess[],
-  crews: readonly ChildProcess[],
+  clusters: readonly ChildProcess[],
 ): Promise<Found> {
   const from = Math.round(warmMs / TICK_MS)
   const window: Window = { at: clock() + HEAD_MS, from, to: from + Math.round(ms / TICK_MS) }
   const most = HEAD_MS + window.to * TICK_MS + ANSWER_MS
   const served = Promise.all(servers.map((one) => heard(one, isServed, 'the server', most)))
-  const moved = Promise.all(crews.map((one) => heard(one, isMoved, 'the players', most)))
-  for (const child of [...servers, ...crews]) child.send({ kind: 'begin', window } satisfies Asked)
+  const moved = Promise.all(clusters.map((one) => heard(one, isMoved, 'the players', most)))
+  for (const child of [...servers, ...clusters])
+    child.send({ kind: 'begin', window } satisfies Asked)
   const [serving, moving] = await Promise.all([served, moved])
-  await Promise.all([...crews, ...servers].map(end))
+  await Promise.all([...clusters, ...servers].map(end))
   if (!serving.every(({ steady }) => steady)) throw new Unsteady()
   return foundIn(who, ms, serving, moving)
 }

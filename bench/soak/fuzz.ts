@@ -7,7 +7,7 @@
  * every scene has a seed of its own, so that the one that fails can be run alone.
  */
 
-import * as crew from '../../test/fuzz/crew.ts'
+import * as cluster from '../../test/fuzz/cluster.ts'
 import * as desk from '../../test/fuzz/hub.ts'
 import { storm, type Storm } from '../../test/fuzz/hub-storm.ts'
 import { atMost, atLeast } from '../report.ts'
@@ -70,10 +70,10 @@ function nothing(): Found {
 }
 
 async function atMembers(seed: number, found: Found): Promise<void> {
-  const scene = await crew.scene(seed)
-  crew.rage(scene, SCENE)
-  const { malformed, unknown, unproven } = crew.refused(scene)
-  note(found, seed, malformed + unknown + unproven, crew.complaints(scene))
+  const scene = await cluster.scene(seed)
+  cluster.rage(scene, SCENE)
+  const { malformed, unknown, unproven } = cluster.refused(scene)
+  note(found, seed, malformed + unknown + unproven, cluster.complaints(scene))
 }
 
 function atHub(seed: number, found: Found): void {

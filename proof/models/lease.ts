@@ -78,8 +78,8 @@ export function leaseModel(name: string, scope: LeaseScope): Model<LeaseScene> {
         'silent although all that are left have promised': (scene: LeaseScene) => {
           const [primary] = scene.sessions
           const lease = leaseOf(primary!)
-          const crew = primary!.server.published
-          const left = [...crew.keys()].filter((inc) => inc !== 1)
+          const members = primary!.server.published
+          const left = [...members.keys()].filter((inc) => inc !== 1)
           const promised = left.every((inc) => (lease.promises.get(inc) ?? 0) > scene.now)
           return lease.removed.size > 0 && promised && !told(scene)
         },
@@ -529,7 +529,7 @@ export const SCOPES = {
     scope: { members: 2, ticks: 6, asks: 1, rounds: 0, seeks: 2, heir: true },
     states: 16_000,
   },
-  'lease-crew': {
+  'lease-cluster': {
     says: 'a member that is removed, and recovers before the hub hears of that',
     scope: { members: 2, ticks: 4, asks: 0, rounds: 1, seeks: 1, removals: 1 },
     states: 25_000,
@@ -581,7 +581,7 @@ export const MUTANTS = {
   },
   'removed-forgotten': {
     says: 'who was removed does not count, though the hub has not heard of it',
-    scope: { ...SCOPES['lease-crew'].scope, bug: 'removed-forgotten' },
+    scope: { ...SCOPES['lease-cluster'].scope, bug: 'removed-forgotten' },
     violates: [['lease.safe', 11]],
   },
 } satisfies Rows<LeaseScope>

@@ -6,7 +6,7 @@
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { Line } from './line.ts'
 import * as pots from './pots.ts'
-import { crew, enter, hub, nameIn, score, scoreOf, seen, tabs, together } from './pots.ts'
+import { cluster, enter, hub, nameIn, score, scoreOf, seen, tabs, together } from './pots.ts'
 
 const MINUTE = 60_000
 
@@ -18,10 +18,10 @@ let cut: Promise<void>
 // faults last. Each is judged by the test that bears its title.
 beforeAll(async () => {
   await pots.begin()
-  const ice = await crew('ice', ['Ada', 'Grace', 'Linus', 'Edsger', 'Barbara'])
+  const ice = await cluster('ice', ['Ada', 'Grace', 'Linus', 'Edsger', 'Barbara'])
   frozen = freezes(ice)
   frozen.catch(() => {})
-  cut = cuts(await crewOfLines())
+  cut = cuts(await clusterOfLines())
   cut.catch(() => {})
 }, 2 * MINUTE)
 
@@ -67,7 +67,7 @@ async function freezes(all: readonly string[]): Promise<void> {
 }
 
 /** Two tabs, and two whose lines can be cut. */
-async function crewOfLines(): Promise<string[]> {
+async function clusterOfLines(): Promise<string[]> {
   const all: string[] = []
   for (const name of ['Ada', 'Grace']) all.push(await enter('line', name))
   for (const name of ['Brief', 'Lasting']) {

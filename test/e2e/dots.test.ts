@@ -2,15 +2,15 @@
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
 // Slow: each window is a browser that starts, and a death is noticed after seconds.
 import { expect, onTestFinished, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { drop } from './pins.ts'
 import { killed, knowsDemo, sayDemo, type Window } from './harness.ts'
 import { Tabs } from './tabs.ts'
 
-const crew = Crew.forEachTest(true)
+const cluster = Cluster.forEachTest(true)
 
 async function open(name: string, room = 'e2e'): Promise<Window> {
-  const window = await crew.open(name, `/dots/?room=${room}&name=${name}`)
+  const window = await cluster.open(name, `/dots/?room=${room}&name=${name}`)
   await window.until({ status: 'live' })
   return window
 }
@@ -35,11 +35,11 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
   await grace.until({ safety: 'backed-up', members: '1,2' })
   await drop(grace, 2)
   const { primary } = await grace.data()
-  await crew.hub.kill()
+  await cluster.hub.kill()
   await grace.until({ status: 'reconnecting' })
   await grace.shot('4-hub-gone')
   const dropping = drop(grace, 3)
-  await crew.hub.start()
+  await cluster.hub.start()
   for (const window of [ada, grace]) await window.until({ status: 'live', safety: 'backed-up' })
   expect(await dropping).toBe(3)
   for (const window of [ada, grace]) {
@@ -52,7 +52,7 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
 test('twenty switches between tabs make no epoch, and a hidden server keeps time', async () => {
   const tabs = await Tabs.start()
   onTestFinished(() => tabs.end())
-  const ada = await tabs.open(`${crew.hub.url}/dots/?room=e2e&name=Ada`)
+  const ada = await tabs.open(`${cluster.hub.url}/dots/?room=e2e&name=Ada`)
   const other = await tabs.open('about:blank')
   await tabs.show(ada)
   const status = (): Promise<unknown> => tabs.ask(ada, 'document.body.dataset.status')
@@ -79,9 +79,9 @@ test('twenty switches between tabs make no epoch, and a hidden server keeps time
 
 test('T4, T41: in a demonstration any window can kill the server, but none that does not obey (AP-24)', async () => {
   // Whether it is a demonstration each window asks the hub for itself.
-  const ada = await crew.open('Ada')
+  const ada = await cluster.open('Ada')
   await ada.page.route('**/api/hub', (route) => route.fulfill({ json: { demo: false } }))
-  await ada.page.goto(`${crew.hub.url}/dots/?room=e2e&name=Ada`)
+  await ada.page.goto(`${cluster.hub.url}/dots/?room=e2e&name=Ada`)
   await ada.until({ status: 'live' })
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', members: '1,2' })
@@ -120,14 +120,14 @@ test('T34, T81: a server whose window stalls comes back as the same player', asy
 
 test('T2: the lobby lists the rooms there are, and one joins or starts another', async () => {
   await open('Ada', 'old-room')
-  const lobby = await crew.open('lobby')
+  const lobby = await cluster.open('lobby')
   await lobby.page.getByText('old-room').waitFor()
   await lobby.shot('8-lobby')
   await lobby.page.getByRole('link', { name: /join/i }).first().click()
   await lobby.page.getByRole('button', { name: /join/i }).click()
   await lobby.until({ status: 'live', members: '1,2' })
 
-  await lobby.page.goto(crew.hub.url)
+  await lobby.page.goto(cluster.hub.url)
   const card = lobby.page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
   await card.getByRole('textbox', { name: /name your room/i }).fill('new-room')
   await card.getByText(/start a new room/i).click()
@@ -138,7 +138,7 @@ test('T2: the lobby lists the rooms there are, and one joins or starts another',
 test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', async () => {
   const window = await open('Ada', 'mixed')
   for (const index of [1, 2, 3]) {
-    crew.addBot('dots', index, 'mixed')
+    cluster.addBot('dots', index, 'mixed')
     await window.until({ members: new RegExp(`,${index + 1}$`) })
   }
   await window.until({ safety: 'backed-up', backup: '2' })
@@ -147,13 +147,13 @@ test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', as
   await other.until({ primary: '2', safety: 'backed-up', members: '2,3,4,5' })
   expect(await drop(other, 3)).toBe(3)
 
-  await crew.hub.kill()
+  await cluster.hub.kill()
   await other.until({ status: 'reconnecting' })
-  await crew.hub.start()
+  await cluster.hub.start()
   await other.until({ status: 'live', safety: 'backed-up' })
   expect(await other.data()).toMatchObject({ members: '2,3,4,5', primary: '2', me: '5' })
 
-  await killed(crew.bots[0]!)
+  await killed(cluster.bots[0]!)
   await other.until({ primary: /[34]/, safety: 'backed-up', members: '3,4,5' })
   expect(await drop(other, 3)).toBe(3)
   await other.shot('7-bots')
@@ -162,7 +162,7 @@ test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', as
 test('who only watches has no dot and drops no pin, until they join the others', async () => {
   const ada = await open('Ada')
   await ada.until({ safety: 'kept', me: '1' })
-  const grace = await crew.open('Grace', '/dots/?room=e2e')
+  const grace = await cluster.open('Grace', '/dots/?room=e2e')
   await grace.page.getByRole('button', { name: 'Only watch' }).click()
   await grace.until({ status: 'live', members: '1,2' })
   await ada.page.getByText('watches').waitFor()

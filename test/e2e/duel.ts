@@ -1,22 +1,24 @@
 /** Windows that play Teapots: opened, set going, and asked for their hits. */
 
 import { expect } from 'vitest'
-import type { Crew } from './crew.ts'
+import type { Cluster } from './cluster.ts'
 import type { Window } from './harness.ts'
 
 export const PAGE = '/teapots/?room=e2e'
 
 /** A window that plays, and draws nothing unless `more` says so. */
-export async function open(crew: Crew, name: string, more = '&frames=0'): Promise<Window> {
-  const window = await crew.open(name, `${PAGE}&name=${name}${more}`)
+export async function open(cluster: Cluster, name: string, more = '&frames=0'): Promise<Window> {
+  const window = await cluster.open(name, `${PAGE}&name=${name}${more}`)
   await window.until({ status: 'live' })
   return window
 }
 
 /** Ada, who serves, Grace, who is her backup, and Linus; all with their pots on the tray. */
-export async function three(crew: Crew): Promise<[ada: Window, grace: Window, linus: Window]> {
-  const ada = await open(crew, 'Ada')
-  const others = await Promise.all([open(crew, 'Grace'), open(crew, 'Linus')])
+export async function three(
+  cluster: Cluster,
+): Promise<[ada: Window, grace: Window, linus: Window]> {
+  const ada = await open(cluster, 'Ada')
+  const others = await Promise.all([open(cluster, 'Grace'), open(cluster, 'Linus')])
   for (const window of [ada, ...others]) {
     const whole = { members: '1,2,3', pots: '1,2,3', safety: 'backed-up', primary: '1' }
     await window.until({ ...whole, backup: /[23]/ })

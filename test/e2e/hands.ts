@@ -2,7 +2,7 @@
 
 import type { Page } from 'playwright-core'
 import { expect } from 'vitest'
-import type { Crew } from './crew.ts'
+import type { Cluster } from './cluster.ts'
 import type { Window } from './harness.ts'
 
 export type Place = [x: number, y: number]
@@ -227,7 +227,7 @@ export function squareAt(square: number): Place {
 
 /** Windows in this order, the first of them serves; that game is on the table of all. */
 export async function table(
-  crew: Crew,
+  cluster: Cluster,
   game: RegExp,
   names: readonly string[],
   more: string[] = [],
@@ -235,7 +235,7 @@ export async function table(
 ): Promise<Window[]> {
   // Browsers start at once, but players come one after the other.
   const windows = await Promise.all(
-    names.map((name, place) => crew.open(name, `/tabletop/?room=e2e${more[place] ?? ''}`)),
+    names.map((name, place) => cluster.open(name, `/tabletop/?room=e2e${more[place] ?? ''}`)),
   )
   for (const [place, { page, name }] of windows.entries()) {
     await page.getByRole('textbox', { name: 'Your name' }).fill(name)

@@ -9,7 +9,7 @@ import { Hand } from '../../games/tabletop/rules/things.ts'
 import { readStandard } from '../standard/document.ts'
 import { type Ledger, readCapture, type Sent } from '../standard/ledger.ts'
 import { type Read, tell } from '../standard/values.ts'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { agreed, dragTo, pointOf, state, top, type Globals } from './hands.ts'
 import type { Window } from './harness.ts'
 import { unsealed } from './unsealing.ts'
@@ -25,14 +25,14 @@ interface CardFields {
   face?: number
 }
 
-let crew: Crew
+let cluster: Cluster
 let windows: Window[]
 
 beforeAll(async () => {
-  crew = await Crew.begin()
+  cluster = await Cluster.begin()
   windows = []
   for (const [place, name] of NAMES.entries()) {
-    const window = await crew.open(name, `/tabletop/?room=hidden&name=${name}`)
+    const window = await cluster.open(name, `/tabletop/?room=hidden&name=${name}`)
     await window.until({ status: 'live', me: String(place + 1) })
     windows.push(window)
   }
@@ -40,7 +40,7 @@ beforeAll(async () => {
   await windows[0]!.page.getByRole('button', { name: /Free table/ }).click()
   for (const window of windows) await window.until({ pieces: '54' })
 })
-afterAll(() => crew.end())
+afterAll(() => cluster.end())
 
 /** A card in a player's hand. */
 async function inHandOf(player: number): Promise<string> {
@@ -114,5 +114,5 @@ test('O53: no window is sent a face that it may not see; only the backup has the
   expect(facesSentTo(ledger, 'Grace')).toEqual([...looked, ...mine(3), '3', 'open'])
   expect(facesSentTo(ledger, 'Linus')).toEqual([...mine(4), 'open'])
   expect(logSentTo(ledger)).toEqual(['Eve'])
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -3,14 +3,14 @@
 // Method: each window is a browser process; windows are killed, and the hub by SIGKILL.
 // Slow: each window is a browser that starts, and a hub waits some seconds for who was killed.
 import { expect, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import type { Window } from './harness.ts'
 import { drop } from './pins.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 async function here(name: string, path: string): Promise<Window> {
-  const window = await crew.open(name, path)
+  const window = await cluster.open(name, path)
   await window.until({ status: 'live', safety: 'kept' })
   return window
 }
@@ -22,14 +22,14 @@ test('the last window is reloaded, then killed with the hub: pins and player are
   await ada.page.reload()
   await ada.until({ status: 'live', safety: 'kept', me: '1', pinsTotal: '5' })
   expect(await drop(ada, 2)).toBe(2)
-  await Promise.all([crew.hub.kill(), ada.kill()])
-  await crew.hub.start()
+  await Promise.all([cluster.hub.kill(), ada.kill()])
+  await cluster.hub.start()
   const grace = await here('Grace', '/dots/?room=kept&name=Grace')
   await grace.until({ pinsTotal: '7' })
   await grace.shot('kept-1-pins')
   expect(await drop(grace, 1)).toBe(1)
   await grace.until({ pinsTotal: '8' })
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 test('cards are kept sealed: the link opens the table again, and without its key it stays shut', async () => {
@@ -41,21 +41,21 @@ test('cards are kept sealed: the link opens the table again, and without its key
   const link = await ada.page.getByLabel('Invite others with this link').inputValue()
   const { hash } = new URL(link)
   expect(hash).toMatch(/^#key=[0-9a-f]{64}$/)
-  await Promise.all([crew.hub.kill(), ada.kill()])
-  await crew.hub.start()
-  const eve = await crew.open('Eve', '/tabletop/?room=kept&name=Eve')
+  await Promise.all([cluster.hub.kill(), ada.kill()])
+  await cluster.hub.start()
+  const eve = await cluster.open('Eve', '/tabletop/?room=kept&name=Eve')
   await eve.until({ status: 'failed', error: 'forbidden' })
   await eve.page.getByText('its link carries the key').first().waitFor()
   await eve.shot('kept-2-shut')
   const grace = await here('Grace', `/tabletop/?room=kept&name=Grace${hash}`)
   await grace.until({ game: game!, pieces: pieces! })
   await grace.shot('kept-3-table')
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 /** When something of a room was kept last. */
 async function keptAt(): Promise<number> {
-  const answer = await fetch(`${crew.hub.url}/api/rooms?kept`, {
+  const answer = await fetch(`${cluster.hub.url}/api/rooms?kept`, {
     headers: { 'x-holdfast': 'rooms' },
   })
   const { kept } = (await answer.json()) as { kept: { at: number }[] }
@@ -85,7 +85,7 @@ test('a whiteboard: strokes outlive windows and hub, are undone by whom they are
   await drawn(ada, 320, 2)
   await ada.shot('kept-4-whiteboard')
   // Whoever neither serves nor stands by has the file from who serves.
-  const others = [await crew.open('Bea', ROOM), await crew.open('Cy', ROOM)]
+  const others = [await cluster.open('Bea', ROOM), await cluster.open('Cy', ROOM)]
   for (const other of others) await other.until({ status: 'live', strokes: '2' })
   const cy = others[1]!
   const [download] = await Promise.all([
@@ -102,8 +102,8 @@ test('a whiteboard: strokes outlive windows and hub, are undone by whom they are
   const since = Date.now()
   await drawn(ada, 500, 4)
   await expect.poll(keptAt).toBeGreaterThan(since)
-  await Promise.all([crew.hub.kill(), ada.kill()])
-  await crew.hub.start()
+  await Promise.all([cluster.hub.kill(), ada.kill()])
+  await cluster.hub.start()
   const grace = await here('Grace', ROOM)
   await grace.until({ strokes: /^[34]$/ })
   await grace.page.getByLabel('Load a file').setInputFiles({
@@ -114,5 +114,5 @@ test('a whiteboard: strokes outlive windows and hub, are undone by whom they are
   await grace.until({ status: 'live', strokes: '2' })
   await drawn(grace, 380, 3)
   await grace.shot('kept-5-whiteboard-loaded')
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

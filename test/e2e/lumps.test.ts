@@ -4,7 +4,7 @@
 // somebody new comes for whoever died.
 // Slow: a hundred passes, each played as the game plays them, between five browsers.
 import { expect, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import type { Window } from './harness.ts'
 
 /** How often the lump is passed on. */
@@ -14,7 +14,7 @@ const KILLS = [30, 65]
 /** Which lump: one with room all around. */
 const HOME = 4
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 /** What a page offers, as far as it is needed here. */
 interface Page {
@@ -53,7 +53,7 @@ function isNewer(than: Version, { epoch, count }: Version): boolean {
 }
 
 async function open(name: string): Promise<Window> {
-  const window = await crew.open(name, `/teapots/?room=e2e&frames=0&name=${name}`)
+  const window = await cluster.open(name, `/teapots/?room=e2e&frames=0&name=${name}`)
   await window.until({ status: 'live', tea: /[123]/, lumps: new RegExp(`\\b${HOME}:`) })
   await window.page.evaluate((home) => {
     const page = globalThis as unknown as Page
@@ -186,5 +186,5 @@ test('B23, B25, B26, B51: a lump passed round 100 times, its server killed twice
   for (const { page } of windows) {
     expect(await page.evaluate(() => (globalThis as unknown as Page).backwards)).toBe(0)
   }
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -4,11 +4,11 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { expect, onTestFinished, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { killed, said, type Window } from './harness.ts'
 import { noTerminal, Terminal } from './tmux.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 const PROGRAM = program('terminal')
 const MULTICAST_PORT = 47_000 + (process.pid % 1_000)
 
@@ -25,7 +25,7 @@ function start(name: string, ...args: string[]): ChildProcess {
 }
 
 async function open(name: string, more: string): Promise<Window> {
-  const window = await crew.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
+  const window = await cluster.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
   await window.until({ status: 'live', slots: 'live' })
   return window
 }
@@ -45,15 +45,15 @@ test('on the map one sees oneself and whom one sees; a room may show all (SL-8)'
   await grace.until({ maps: /1/ })
   await grace.until({ maps: '2' })
   for (const window of [ada, grace]) await window.page.close()
-  const first = await crew.open('Linus', '/mazewar/?room=all&map=all&name=Linus&born=2,2')
+  const first = await cluster.open('Linus', '/mazewar/?room=all&map=all&name=Linus&born=2,2')
   await first.until({ status: 'live', slots: 'live', rats: /^1@2/ })
-  const other = await crew.open('Tony', '/mazewar/?room=all&name=Tony&born=400,3')
+  const other = await cluster.open('Tony', '/mazewar/?room=all&name=Tony&born=400,3')
   for (const window of [first, other]) await window.until({ maps: '1 2', sees: '' })
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 test("one's own row is seen on a phone, and nothing flashes or glides for who wants that (SL-8)", async () => {
-  const window = await crew.open('Ada', '/mazewar/?practice=12&name=Ada&seed=4')
+  const window = await cluster.open('Ada', '/mazewar/?practice=12&name=Ada&seed=4')
   await window.until({ status: 'practice', rats: /@/ })
   for (const [width, height] of [
     [1280, 800],
@@ -87,7 +87,7 @@ test('a terminal and a window are in one maze: keys are typed, the screen is rea
   if (noTerminal !== null) context.skip(noTerminal) // needs tmux
   const ada = await open('Ada', '&born=6,2')
   await ada.until({ rats: '1@6/2' })
-  const asked = `--join '${crew.hub.url}/mazewar/?room=e2e' --name Tty --born 2,3`
+  const asked = `--join '${cluster.hub.url}/mazewar/?room=e2e' --name Tty --born 2,3`
   const terminal = new Terminal(`${process.execPath} ${PROGRAM} ${asked}`, 100, 30)
   onTestFinished(() => terminal.end())
   await ada.until({ rats: '1@6/2 2@2/3', sees: '2' })
@@ -110,7 +110,7 @@ test('a terminal and a window are in one maze: keys are typed, the screen is rea
 test('a rat of the LAN and a window are in one maze through a bridge', async () => {
   const ada = await open('Ada', '&born=2,3')
   const rat = start('lan', '--still', '--report', '200', '--name', 'Remy')
-  start('terminal', 'bridge', '--join', `${crew.hub.url}/mazewar/?room=e2e`)
+  start('terminal', 'bridge', '--join', `${cluster.hub.url}/mazewar/?room=e2e`)
   // The window sees the rat of the LAN, and the LAN the rat of the window, each where it is.
   await ada.until({ rats: /^1@2\/3 480@\d+\/\d$/ })
   let report = await said(rat, '"at":2,')

@@ -5,7 +5,7 @@
 // are mended 5, 15 and 90 s after that.
 // Slow: lines are cut for up to 90 seconds.
 import { expect, onTestFinished, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { agreed, dragTo, lay, type Place, state } from './hands.ts'
 import { Window } from './harness.ts'
 import { Line } from './line.ts'
@@ -32,11 +32,11 @@ interface Away extends Player {
   laid: Place
 }
 
-let crew: Crew
+let cluster: Cluster
 
 async function open(name: string, line: Line): Promise<Player> {
   const window = await Window.open(name, `${line.url}/tabletop/?room=offline&name=${name}`)
-  crew.windows.push(window)
+  cluster.windows.push(window)
   await window.until({ status: 'live' })
   return { window, line, me: (await window.data())['me']! }
 }
@@ -83,11 +83,11 @@ async function move(server: Window, away: readonly Away[]): Promise<void> {
 test(
   'O24, O57: offline for 5, 15 and 90 s: each move is recorded, or refused and said',
   async () => {
-    crew = await Crew.begin()
-    const lines = await Promise.all(NAMES.map(() => Line.to(crew.hub.port)))
+    cluster = await Cluster.begin()
+    const lines = await Promise.all(NAMES.map(() => Line.to(cluster.hub.port)))
     onTestFinished(async () => {
       for (const line of lines) line.end()
-      await crew.end()
+      await cluster.end()
     })
     const all = await table(lines)
     const { server, others } = await roles(all)
@@ -106,7 +106,7 @@ test(
       expect(Math.abs(there.at[0] - 1260)).toBeLessThan(12)
       expect((await agreed([server.window, window], own)).at).toEqual(laid)
     }
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   },
   4 * MINUTE,
 )

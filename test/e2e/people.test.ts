@@ -4,10 +4,10 @@
 // Slow: each window is a browser that starts.
 import { expect, test } from 'vitest'
 import { closed } from './closed.ts'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { Window } from './harness.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 const dots = (name: string): string => `/dots/?room=people&name=${name}`
 
@@ -26,11 +26,11 @@ async function putOut(window: Window, name: string, how: 'Kick' | 'Ban'): Promis
 }
 
 test('T1: the founder kicks and bans by the list of players, and lets in again (SE-4)', async () => {
-  const ada = await crew.open('Ada', dots('Ada'))
+  const ada = await cluster.open('Ada', dots('Ada'))
   await ada.until({ status: 'live' })
-  const grace = await crew.open('Grace', dots('Grace'))
+  const grace = await cluster.open('Grace', dots('Grace'))
   await grace.until({ status: 'live', members: '1,2' })
-  const linus = await crew.open('Linus', dots('Linus'))
+  const linus = await cluster.open('Linus', dots('Linus'))
   for (const one of [ada, grace, linus]) await one.until({ members: '1,2,3', safety: 'backed-up' })
   expect(await grace.page.getByLabel('Put Linus out').count()).toBe(0)
   await ada.page.getByLabel('Put Linus out').click()
@@ -54,7 +54,7 @@ test('T1: the founder kicks and bans by the list of players, and lets in again (
   await press(ada, 'Let Grace in again')
   await press(grace, 'Try again')
   await grace.until({ status: 'live', me: '2', members: '1,3,2' })
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 /** That window is told why it is not let in, and ends. */

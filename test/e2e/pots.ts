@@ -58,7 +58,7 @@ export async function enter(
 }
 
 /** So many tabs that see one another, in the order of these names. */
-export async function crew(room: string, names: string[], more = ''): Promise<string[]> {
+export async function cluster(room: string, names: string[], more = ''): Promise<string[]> {
   const all: string[] = []
   for (const name of names) all.push(await enter(room, name, more))
   await together(all)

@@ -2,10 +2,10 @@
 // Method: one window, by mouse and keyboard, and a narrow one by touch; the page says how it is.
 // Slow: it is played by mouse and keyboard, at the pace of its page.
 import { expect, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import type { Window } from './harness.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 /** Drags a message by the mouse. @param by  pixels to the right */
 async function drag(window: Window, name: RegExp, by: number): Promise<void> {
@@ -41,7 +41,7 @@ async function swipe(window: Window, name: RegExp, by: number): Promise<void> {
 }
 
 test('B31, B45, B47: a paradox with the fix off, none with it on, in orders of one’s own', async () => {
-  const window = await crew.open('race', '/race/')
+  const window = await cluster.open('race', '/race/')
   const said: string[] = []
   window.page.on('console', (message) => said.push(message.text()))
   await window.page.reload()
@@ -71,11 +71,11 @@ test('B31, B45, B47: a paradox with the fix off, none with it on, in orders of o
   await window.shot('race-fixed')
   await window.page.getByText('A dies before C has left').click()
   expect(said).toEqual([])
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 test('B33: on a phone; the lobby leads there, and a global order stands still if A dies', async () => {
-  const window = await crew.open('phone')
+  const window = await cluster.open('phone')
   await window.page.setViewportSize({ width: 390, height: 844 })
   await window.page.getByRole('link', { name: 'See the race' }).click()
   await window.until({ verdict: 'paradox' })
@@ -90,5 +90,5 @@ test('B33: on a phone; the lobby leads there, and a global order stands still if
   await window.until({ order: /C$/ })
   await window.page.getByText('A dies before C has left').click()
   await window.page.getByText(/One machine died, and 2 healthy links stand still/).waitFor()
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
 import { killed, said } from './harness.ts'
 import * as pots from './pots.ts'
-import { crew, enter, hub, nameIn, open, score, seen, tabs, together, visit } from './pots.ts'
+import { cluster, enter, hub, nameIn, open, score, seen, tabs, together, visit } from './pots.ts'
 
 const bots: ChildProcess[] = []
 
@@ -20,7 +20,7 @@ afterEach(async () => {
 afterAll(() => pots.finish())
 
 test('T34: a tab that is reloaded is the same player, with score and name, past no door', async () => {
-  const [ada, grace] = await crew('reload', ['Ada', 'Grace'])
+  const [ada, grace] = await cluster('reload', ['Ada', 'Grace'])
   const linus = await visit('reload', '')
   await tabs.sees(linus, `!!document.querySelector('.door')`)
   await tabs.ask(linus, `document.querySelector('[name=name]').value = 'Linus'`)
@@ -36,7 +36,7 @@ test('T34: a tab that is reloaded is the same player, with score and name, past 
 })
 
 test('T3, T29, T34: the tab of the server is reloaded: another serves, and it is who it was', async () => {
-  const all = await crew('server', ['Ada', 'Grace', 'Linus'])
+  const all = await cluster('server', ['Ada', 'Grace', 'Linus'])
   const players = await together(all)
   const before = await score(all, players)
   const server = Number((await tabs.data(all[0]!))['primary'])
@@ -52,7 +52,7 @@ test('T3, T29, T34: the tab of the server is reloaded: another serves, and it is
 })
 
 test('T34: a personal link takes the player to another window, and back, also in a full room', async () => {
-  const [ada, grace] = await crew('link', ['Ada', 'Grace'], '&players=2')
+  const [ada, grace] = await cluster('link', ['Ada', 'Grace'], '&players=2')
   const late = await visit('link', '&name=Late')
   await tabs.until(late, { status: 'failed', error: 'full' })
   await tabs.sees(late, `document.body.innerText.includes('This room is full')`)
@@ -79,7 +79,7 @@ test('T34: a personal link takes the player to another window, and back, also in
 })
 
 test('T34: a token that is worth nothing keeps nobody out', async () => {
-  const [ada] = await crew('stale', ['Ada'])
+  const [ada] = await cluster('stale', ['Ada'])
   const token = (await tabs.ask(ada!, 'teapots.session.token')) as string
   // Session, player, and the seed of the key; behind these is what is stored of the room.
   const forged = token.replace(/^(?:[^.]+\.){2}./, (head) => {

@@ -4,7 +4,7 @@
 // page shows is waited for; only a fault has a length of its own.
 // Slow: each window is a browser that starts, and fifty races are run over a slow line.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import {
   pointAt,
   pointOf,
@@ -28,11 +28,11 @@ import {
 } from './hands.ts'
 import type { Window } from './harness.ts'
 
-let crew: Crew
+let cluster: Cluster
 
 /** Ada has black, Grace has white. */
 async function seated(pace: string): Promise<[Window, Window]> {
-  const [ada, grace] = (await table(crew, /Draughts/, ['Ada', 'Grace'], [], pace)) as [
+  const [ada, grace] = (await table(cluster, /Draughts/, ['Ada', 'Grace'], [], pace)) as [
     Window,
     Window,
   ]
@@ -57,11 +57,11 @@ describe('at one free table', () => {
   let linus: Window
 
   beforeAll(async () => {
-    crew = await Crew.begin()
-    windows = await table(crew, /Free table/, ['Ada', 'Eve', 'Grace', 'Linus'], ['', '&watch'])
+    cluster = await Cluster.begin()
+    windows = await table(cluster, /Free table/, ['Ada', 'Eve', 'Grace', 'Linus'], ['', '&watch'])
     ;[ada, eve, grace, linus] = windows as [Window, Window, Window, Window]
   })
-  afterAll(() => crew.end())
+  afterAll(() => cluster.end())
 
   test('O23, O24, O33: two windows drag one card at once, fifty times: one has it, the other is told', async () => {
     const rivals = [grace, linus]
@@ -94,7 +94,7 @@ describe('at one free table', () => {
     await Promise.all(rivals.map((window) => ready(window, ids[1]!)))
     for (const id of ids) await agreed(windows, id)
     for (const rival of rivals) await weather(rival, null)
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('O53: a hand is read by its player alone, also not by who watches', async () => {
@@ -118,7 +118,7 @@ describe('at one free table', () => {
     await agreed(windows, card)
     for (const window of windows) expect((await state(window, card)).face).not.toBe(null)
     await linus.shot('tabletop-3-hands')
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('O33: a drag that stands still ends when its card is gathered in, and says by whom (PI-2)', async () => {
@@ -136,7 +136,7 @@ describe('at one free table', () => {
     await ada.page.mouse.up()
     await ada.until({ pending: '0' })
     expect((await state(grace, id)).at).toEqual(before)
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('a move is taken back as a new move, unless the piece changed since; keys do it too', async () => {
@@ -169,7 +169,7 @@ describe('at one free table', () => {
     for (const key of ['Enter', 'ArrowUp', 'ArrowUp', 'Enter']) await grace.page.keyboard.press(key)
     const carried = await agreed(windows, id)
     expect(carried.at).toEqual([before.at[0], before.at[1] - 40])
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('O46, O47, O50: a card is drawn and grasped again before the answer is here', async () => {
@@ -200,9 +200,9 @@ describe('at one free table', () => {
 
 describe('each at a table of its own', () => {
   beforeEach(async () => {
-    crew = await Crew.begin()
+    cluster = await Cluster.begin()
   })
-  afterEach(() => crew.end())
+  afterEach(() => cluster.end())
 
   test('draughts by mouse and clicks: a capture is a must, and what is against the rules goes back', async () => {
     const [ada, grace] = await seated('Quick')
@@ -237,11 +237,11 @@ describe('each at a table of its own', () => {
     await ada.shot('tabletop-4-draughts')
     await ada.page.getByRole('button', { name: 'Play again' }).click()
     for (const window of [ada, grace]) await window.until({ seats: '2,1', end: '', turn: 'b' })
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('Crazy Eights by clicks: the rules deal, refuse, and pass the turn on', async () => {
-    const windows = await table(crew, /Crazy Eights/, ['Ada', 'Grace'])
+    const windows = await table(cluster, /Crazy Eights/, ['Ada', 'Grace'])
     const [ada, grace] = windows as [Window, Window]
     for (const [place, { page }] of windows.entries()) {
       await page.getByRole('button', { name: 'Sit here' }).first().click()
@@ -267,11 +267,11 @@ describe('each at a table of its own', () => {
     for (const window of windows) await window.until({ game: 'free', hand: '0' })
     await grace.page.getByRole('button', { name: 'Take that back' }).click()
     await ada.until({ game: 'eights', hand: '10', seats: '1,2,0,0' })
-    expect(crew.complaints).toEqual([])
+    expect(cluster.complaints).toEqual([])
   })
 
   test('who comes to the table from watching has a hand there, and is dealt to', async () => {
-    const [ada, eve] = (await table(crew, /Free table/, ['Ada', 'Eve'], ['', '&watch'])) as [
+    const [ada, eve] = (await table(cluster, /Free table/, ['Ada', 'Eve'], ['', '&watch'])) as [
       Window,
       Window,
     ]
@@ -284,7 +284,7 @@ describe('each at a table of its own', () => {
   })
 
   test('who is away keeps the hand, and has it again under the same name, if the others agree (PI-7)', async () => {
-    const windows = await table(crew, /Crazy Eights/, ['Ada', 'Grace', 'Linus'])
+    const windows = await table(cluster, /Crazy Eights/, ['Ada', 'Grace', 'Linus'])
     const [ada, grace, linus] = windows as [Window, Window, Window]
     for (const [place, { page }] of windows.entries()) {
       await page.getByRole('button', { name: 'Sit here' }).first().click()
@@ -297,7 +297,7 @@ describe('each at a table of its own', () => {
     await ada.until({ kept: 'Ada,Grace,Linus' })
     await linus.kill()
     await ada.until({ members: '1,2' })
-    const again = await crew.open('Linus', '/tabletop/?room=e2e&name=Linus')
+    const again = await cluster.open('Linus', '/tabletop/?room=e2e&name=Linus')
     await again.until({ status: 'live', me: '4', hand: '0' })
     await again.page.getByRole('button', { name: 'Go on as Linus' }).click()
     await ada.shot('tabletop-6-claim')

@@ -3,18 +3,18 @@
 // themselves, and the page says how things stand. What nobody looks at is not drawn.
 // Slow: each window is a browser that starts, and pots hit each other at the game's own pace.
 import { expect, test } from 'vitest'
-import { Crew } from './crew.ts'
+import { Cluster } from './cluster.ts'
 import { counted, figure, hits, open, PAGE, three } from './duel.ts'
 
-const crew = Crew.forEachTest(true)
+const cluster = Cluster.forEachTest(true)
 
 test('T1, T8: three windows and two bots see one another move', async () => {
   const all = await Promise.all([
-    open(crew, 'Ada', '&frames=4'),
-    open(crew, 'Grace'),
-    open(crew, 'Linus'),
+    open(cluster, 'Ada', '&frames=4'),
+    open(cluster, 'Grace'),
+    open(cluster, 'Linus'),
   ])
-  for (const index of [1, 2]) crew.addBot('teapots', index, 'e2e')
+  for (const index of [1, 2]) cluster.addBot('teapots', index, 'e2e')
   for (const window of all) await window.until({ pots: '1,2,3,4,5', safety: 'backed-up' })
   for (const window of all) {
     const places = async (): Promise<string[]> => (await window.data())['places']!.split(' ')
@@ -26,11 +26,11 @@ test('T1, T8: three windows and two bots see one another move', async () => {
     await expect.poll(moved).toBe(true)
   }
   await all[0].shot('teapots-1-five')
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 test('T30, T34, T36, T37: the window of the backup is killed, another is loaded anew: scores stay', async () => {
-  const [ada, grace, linus] = await three(crew)
+  const [ada, grace, linus] = await three(cluster)
   const first = await hits([ada, grace, linus], 0)
   const graces = await figure(grace, 'counted')
   const { me } = await linus.data()
@@ -51,10 +51,10 @@ test('T30, T34, T36, T37: the window of the backup is killed, another is loaded 
 })
 
 test('T2: the lobby lists the table; one joins with a glaze to watch, then to play; a full one says so', async () => {
-  const lobby = await crew.open('lobby')
+  const lobby = await cluster.open('lobby')
   const card = lobby.page.getByRole('article').filter({ hasText: 'Dueling Teapots' })
   await card.getByText('Nobody plays just now').waitFor()
-  const ada = await open(crew, 'Ada', '&frames=0&players=2')
+  const ada = await open(cluster, 'Ada', '&frames=0&players=2')
   await ada.page.getByText('You have the table to yourself').waitFor()
   await card.getByText('e2e').waitFor()
   await lobby.shot('teapots-3-lobby')
@@ -66,7 +66,7 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
   await lobby.page.getByText('You watch.').waitFor()
   await lobby.until({ status: 'live', members: '1,2', pots: '1', tea: '' })
 
-  const late = await crew.open('Late', `${PAGE}&frames=0&name=Late`)
+  const late = await cluster.open('Late', `${PAGE}&frames=0&name=Late`)
   await late.page.getByText('This room is full').waitFor()
   expect((await late.data())['error']).toBe('full')
   await lobby.page.getByRole('button', { name: 'Take a pot' }).click()
@@ -74,8 +74,8 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
 })
 
 test('T4, T41: any window can kill the server under the lid, and without WebGL the page says so', async () => {
-  const ada = await open(crew, 'Ada')
-  const grace = await open(crew, 'Grace', '&frames=4')
+  const ada = await open(cluster, 'Ada')
+  const grace = await open(cluster, 'Grace', '&frames=4')
   await grace.until({ safety: 'backed-up', members: '1,2' })
   await grace.page.getByRole('button', { name: 'Under the lid' }).click()
   await grace.shot('teapots-5-panel')
@@ -84,6 +84,6 @@ test('T4, T41: any window can kill the server under the lid, and without WebGL t
   await ada.until({ status: 'killed' })
   await ada.page.getByText('This window is dead').waitFor()
 
-  const blind = await crew.open('Blind', PAGE, ['--disable-3d-apis'])
+  const blind = await cluster.open('Blind', PAGE, ['--disable-3d-apis'])
   await blind.page.getByText('This browser cannot draw the table').waitFor()
 })

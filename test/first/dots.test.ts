@@ -2,14 +2,14 @@
 // Method: each window is a browser process; killed means SIGKILL; the page says how things stand.
 // Slow: three browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
-import { Crew } from '../e2e/crew.ts'
+import { Cluster } from '../e2e/cluster.ts'
 import type { Window } from '../e2e/harness.ts'
 import { drop } from '../e2e/pins.ts'
 
-const crew = Crew.forEachTest(true)
+const cluster = Cluster.forEachTest(true)
 
 async function open(name: string): Promise<Window> {
-  const window = await crew.open(name, `/dots/?room=e2e&name=${name}`)
+  const window = await cluster.open(name, `/dots/?room=e2e&name=${name}`)
   await window.until({ status: 'live' })
   return window
 }
@@ -26,7 +26,7 @@ test('T1, T3, T5, T29: the window of the server is killed: the others play on', 
   expect(await drop(ada, 3)).toBe(3)
   expect(await drop(grace, 4)).toBe(4)
   expect(await drop(linus, 5)).toBe(5)
-  for (const window of crew.windows) await window.until({ pinsTotal: '12' })
+  for (const window of cluster.windows) await window.until({ pinsTotal: '12' })
   await linus.shot('2-three')
   const before = Number((await linus.data())['epoch'])
 
@@ -40,5 +40,5 @@ test('T1, T3, T5, T29: the window of the server is killed: the others play on', 
   for (const window of [grace, linus]) await window.until({ pinsTotal: '38' })
   expect(Number((await linus.data())['epoch'])).toBeGreaterThan(before)
 
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -2,10 +2,10 @@
 // Method: each in two windows; what one does the other shows.
 // Slow: seven browsers start.
 import { expect, test } from 'vitest'
-import { Crew } from '../e2e/crew.ts'
+import { Cluster } from '../e2e/cluster.ts'
 import type { Window } from '../e2e/harness.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 interface Cube {
   at: [number, number]
@@ -32,7 +32,7 @@ function isDrawn({ page }: Window, x: number, y: number): Promise<boolean> {
 
 /** Opens the first game, and moves its dot, which stands in the middle once it has joined. */
 async function openDot(name: string, x: number, y: number): Promise<Window> {
-  const window = await crew.open(name, '/first/')
+  const window = await cluster.open(name, '/first/')
   await expect.poll(() => isDrawn(window, 204, 204)).toBe(true)
   await window.page.locator('canvas').hover({ position: { x, y } })
   await expect.poll(() => isDrawn(window, x + 4, y + 4)).toBe(true)
@@ -61,7 +61,7 @@ async function shadesOf({ page }: Window, x: number, y: number): Promise<() => P
 
 /** How often the roles of the one session changed: twice once it has a backup. */
 async function epoch(): Promise<number> {
-  const listed = await fetch(`${crew.hub.url}/api/sessions`)
+  const listed = await fetch(`${cluster.hub.url}/api/sessions`)
   return ((await listed.json()) as { epoch: number }[])[0]?.epoch ?? 0
 }
 
@@ -72,7 +72,7 @@ test('T1: the first game: dots are seen in both windows, and go on without the f
   await ada.kill()
   await grace.page.locator('canvas').hover({ position: { x: 300, y: 100 } })
   await expect.poll(() => isDrawn(grace, 304, 104)).toBe(true)
-  const linus = await crew.open('Linus', '/first/')
+  const linus = await cluster.open('Linus', '/first/')
   await expect.poll(() => isDrawn(linus, 304, 104)).toBe(true)
 })
 
@@ -88,8 +88,8 @@ test('the first game: the dot of the window that is closed is dimmed, then gone 
 
 test('B1, B25: Preact: a card of one window is ticked and removed in another', async () => {
   const [ada, grace] = [
-    await crew.open('Ada', '/examples/preact/'),
-    await crew.open('Grace', '/examples/preact/'),
+    await cluster.open('Ada', '/examples/preact/'),
+    await cluster.open('Grace', '/examples/preact/'),
   ]
   await ada.page.getByLabel('New card').fill('Pour the tea')
   await ada.page.getByRole('button', { name: 'Add' }).click()
@@ -101,15 +101,15 @@ test('B1, B25: Preact: a card of one window is ticked and removed in another', a
   await grace.shot('example-preact')
   await ada.page.getByRole('button', { name: 'Remove Pour the tea' }).click()
   await grace.page.getByText('No cards yet.').waitFor()
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })
 
 test('B28: three.js: who presses a cube owns it and drags it, and the other sees it move', async () => {
   const draws = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
   const path = '/examples/three/'
-  const ada = await crew.open('Ada', path, draws)
+  const ada = await cluster.open('Ada', path, draws)
   await expect.poll(() => cubesOf(ada)).toHaveLength(5)
-  const grace = await crew.open('Grace', path, draws)
+  const grace = await cluster.open('Grace', path, draws)
   await expect.poll(() => cubesOf(grace)).toHaveLength(5)
   expect((await cubesOf(grace)).filter(({ mine }) => mine)).toEqual([])
   // The cube in the middle of the floor is in the middle of the window.
@@ -125,5 +125,5 @@ test('B28: three.js: who presses a cube owns it and drags it, and the other sees
     (await cubesOf(ada)).filter(({ at, mine }) => !mine && at.join() === moved.at.join())
   await expect.poll(seen).toHaveLength(1)
   await ada.shot('example-three')
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

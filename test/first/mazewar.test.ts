@@ -2,13 +2,13 @@
 // Method: births in the corridor of the upper edge, cells 0 to 9.
 // Slow: two browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
-import { Crew } from '../e2e/crew.ts'
+import { Cluster } from '../e2e/cluster.ts'
 import type { Window } from '../e2e/harness.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 async function open(name: string, more: string): Promise<Window> {
-  const window = await crew.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
+  const window = await cluster.open(name, `/mazewar/?room=e2e&name=${name}${more}`)
   await window.until({ status: 'live', slots: 'live' })
   return window
 }
@@ -38,5 +38,5 @@ test('two windows see each other, a shot counts once, and one goes on when the o
   await ada.kill()
   await grace.page.keyboard.press('Space')
   await grace.until({ rats: /^2@/, scores: '2:-6', members: '2' })
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -2,14 +2,14 @@
 // Method: each window is a browser process, its mouse is Playwright's; killed means SIGKILL.
 // Slow: three browsers start, and a death is noticed after seconds.
 import { expect, test } from 'vitest'
-import { Crew } from '../e2e/crew.ts'
+import { Cluster } from '../e2e/cluster.ts'
 import { agreed, drag, lay, pointAt, pointOf, table } from '../e2e/hands.ts'
 import type { Window } from '../e2e/harness.ts'
 
-const crew = Crew.forEachTest()
+const cluster = Cluster.forEachTest()
 
 test('O57, O58: the server’s window is killed while another drags: the drag goes on', async () => {
-  const [ada, grace, linus] = (await table(crew, /Free table/, ['Ada', 'Grace', 'Linus'])) as [
+  const [ada, grace, linus] = (await table(cluster, /Free table/, ['Ada', 'Grace', 'Linus'])) as [
     Window,
     Window,
     Window,

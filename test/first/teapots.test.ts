@@ -3,13 +3,13 @@
 // themselves, and the page says how things stand. What nobody looks at is not drawn.
 // Slow: three browsers start, and pots hit each other at the game's own pace.
 import { expect, test } from 'vitest'
-import { Crew } from '../e2e/crew.ts'
+import { Cluster } from '../e2e/cluster.ts'
 import { counted, figure, hits, play, three } from '../e2e/duel.ts'
 
-const crew = Crew.forEachTest(true)
+const cluster = Cluster.forEachTest(true)
 
 test('T3, T5, T29, T49: every hit counts once, also when the window of the server is killed', async () => {
-  const [ada, grace, linus] = await three(crew)
+  const [ada, grace, linus] = await three(cluster)
   const first = await hits([ada, grace, linus], 2)
   expect(await counted([ada, grace, linus])).toBe(first)
   const adas = await figure(ada, 'counted')
@@ -29,5 +29,5 @@ test('T3, T5, T29, T49: every hit counts once, also when the window of the serve
   const second = await hits([grace, linus], 1)
   expect(second).toBeGreaterThan(first)
   expect(adas + (await counted([grace, linus]))).toBe(second)
-  expect(crew.complaints).toEqual([])
+  expect(cluster.complaints).toEqual([])
 })

@@ -16,14 +16,14 @@ const add = action('add', (table, { by }: { by: number }) => {
 })
 const duel = { game: 'duel', types: [add] }
 
-interface Crew {
+interface Cluster {
   w: SessionWorld
   all: Session[]
   /** What each named, by its number in `all`. */
   named: string[][]
 }
 
-async function crew(seed: number): Promise<Crew> {
+async function cluster(seed: number): Promise<Cluster> {
   const w = world({ seed, conditions: 'rtt=20' })
   const all: Session[] = []
   const named: string[][] = []
@@ -62,15 +62,15 @@ async function done(w: SessionWorld, session: Session, by: number): Promise<stri
   return said
 }
 
-const threw = ({ all }: Crew): number[] => all.map((session) => session.debug.figures().threw)
+const threw = ({ all }: Cluster): number[] => all.map((session) => session.debug.figures().threw)
 const BY_ROLE = ['backedup', 'backup', 'idle'] as const
-const inRole = ({ all }: Crew, role: (typeof BY_ROLE)[number]): Session => {
+const inRole = ({ all }: Cluster, role: (typeof BY_ROLE)[number]): Session => {
   return all.find((session) => session.debug.figures().role === role)!
 }
 
 describe('what a message makes the machine throw (N-3)', () => {
   test('outside of a change costs that message: it is counted and named, and all goes on (N-3)', async () => {
-    const made = await crew(51)
+    const made = await cluster(51)
     const { w, all, named } = made
     const client = inRole(made, 'idle')
     sabotage(client, 'receive')
@@ -83,7 +83,7 @@ describe('what a message makes the machine throw (N-3)', () => {
   })
 
   test('as it performs an operation costs that operation, which nobody performs (N-3)', async () => {
-    const made = await crew(52)
+    const made = await cluster(52)
     const { w, all } = made
     sabotage(inRole(made, 'backedup'), 'perform')
     expect(await done(w, inRole(made, 'idle'), 1)).not.toBe('1')
@@ -93,7 +93,7 @@ describe('what a message makes the machine throw (N-3)', () => {
   })
 
   test('as the server records an entry ends its service: the backup goes on with all that was told (N-3)', async () => {
-    const made = await crew(53)
+    const made = await cluster(53)
     const { w, all } = made
     const [server, backup, client] = BY_ROLE.map((role) => inRole(made, role)) as [
       Session,
@@ -116,7 +116,7 @@ describe('what a message makes the machine throw (N-3)', () => {
   })
 
   test('as the backup takes an entry makes it come back with a copy of its own (N-3)', async () => {
-    const made = await crew(54)
+    const made = await cluster(54)
     const { w, all } = made
     const [server, backup, client] = BY_ROLE.map((role) => inRole(made, role)) as [
       Session,
@@ -135,7 +135,7 @@ describe('what a message makes the machine throw (N-3)', () => {
   })
 
   test('again and again, as it takes views, ends the session of that member, with the reason (N-3)', async () => {
-    const made = await crew(55)
+    const made = await cluster(55)
     const { w } = made
     const client = inRole(made, 'idle')
     sabotage(client, 'view', 99)
@@ -147,7 +147,7 @@ describe('what a message makes the machine throw (N-3)', () => {
   })
 
   test('by the clock, for ever, keeps nothing else from its turn, and does not spin (N-3)', async () => {
-    const made = await crew(56)
+    const made = await cluster(56)
     const { w } = made
     const client = inRole(made, 'idle')
     sabotage(client, 'wake', Infinity)

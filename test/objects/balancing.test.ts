@@ -1,8 +1,8 @@
 // Goal: objects that may be balanced are spread evenly over the members, and nothing else is moved.
-// Method: a crew whose links the test carries by hand.
+// Method: a cluster whose links the test carries by hand.
 import { describe, expect, test } from 'vitest'
 import {
-  type Crew,
+  type Cluster,
   destroy,
   join,
   meet,
@@ -13,7 +13,7 @@ import {
   state,
   thing,
   told,
-} from './crew.ts'
+} from './cluster.ts'
 
 const BALANCE_MS = 1_000
 
@@ -22,49 +22,49 @@ const [HOST, A, B, C] = [1, 2, 3, 4] as const
 describe('objects that may be balanced', () => {
   const even = [rules({ balance: true }), rules()]
 
-  function counts(crew: Crew): number[] {
-    const owners = [...state(crew, HOST).replicas.values()]
+  function counts(cluster: Cluster): number[] {
+    const owners = [...state(cluster, HOST).replicas.values()]
       .filter(({ type }) => type === 0)
       .map(({ owner }) => owner)
-    return [...crew.here.keys()].map((inc) => owners.filter((owner) => owner === inc).length)
+    return [...cluster.here.keys()].map((inc) => owners.filter((owner) => owner === inc).length)
   }
 
   test('B27: are moved from the fullest to the emptiest, one a second, until all have about as many', () => {
-    const crew = meet({ incs: [HOST, A, B], types: even })
-    for (let i = 0; i < 12; i++) spawn(crew, A, [i, 0])
-    settle(crew)
-    expect(counts(crew)).toEqual([0, 12, 0])
-    pass(crew, 3 * BALANCE_MS)
-    expect(Math.max(...counts(crew))).toBeGreaterThanOrEqual(9)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([4, 4, 4])
-    const events = crew.events.get(B)!.length
-    pass(crew, 10 * BALANCE_MS)
-    expect(crew.events.get(B)!.length).toBe(events)
-    join(crew, C)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([3, 3, 3, 3])
+    const cluster = meet({ incs: [HOST, A, B], types: even })
+    for (let i = 0; i < 12; i++) spawn(cluster, A, [i, 0])
+    settle(cluster)
+    expect(counts(cluster)).toEqual([0, 12, 0])
+    pass(cluster, 3 * BALANCE_MS)
+    expect(Math.max(...counts(cluster))).toBeGreaterThanOrEqual(9)
+    pass(cluster, 10 * BALANCE_MS)
+    expect(counts(cluster)).toEqual([4, 4, 4])
+    const events = cluster.events.get(B)!.length
+    pass(cluster, 10 * BALANCE_MS)
+    expect(cluster.events.get(B)!.length).toBe(events)
+    join(cluster, C)
+    pass(cluster, 10 * BALANCE_MS)
+    expect(counts(cluster)).toEqual([3, 3, 3, 3])
   })
 
   test('B27: and those that are gone are nobody’s (PR-2)', () => {
-    const crew = meet({ incs: [HOST, A, B], types: even })
-    const gone = Array.from({ length: 6 }, () => spawn(crew, A))
-    for (const inc of [HOST, A, B]) spawn(crew, inc)
-    settle(crew)
-    for (const key of gone) destroy(crew, A, key)
-    settle(crew)
-    expect(gone.map((key) => thing(crew, HOST, key).dead)).toEqual(gone.map(() => true))
-    pass(crew, 3 * BALANCE_MS)
-    expect(gone.map((key) => thing(crew, HOST, key).owner)).toEqual(gone.map(() => A))
-    expect(told(crew, HOST, 'object-owner')).toEqual([])
+    const cluster = meet({ incs: [HOST, A, B], types: even })
+    const gone = Array.from({ length: 6 }, () => spawn(cluster, A))
+    for (const inc of [HOST, A, B]) spawn(cluster, inc)
+    settle(cluster)
+    for (const key of gone) destroy(cluster, A, key)
+    settle(cluster)
+    expect(gone.map((key) => thing(cluster, HOST, key).dead)).toEqual(gone.map(() => true))
+    pass(cluster, 3 * BALANCE_MS)
+    expect(gone.map((key) => thing(cluster, HOST, key).owner)).toEqual(gone.map(() => A))
+    expect(told(cluster, HOST, 'object-owner')).toEqual([])
   })
 
   test('B27: and no others, and not over a difference of one', () => {
-    const crew = meet({ incs: [HOST, A, B], types: even })
-    for (let i = 0; i < 6; i++) spawn(crew, A, [i, 0], 1)
-    for (const inc of [A, B]) spawn(crew, inc)
-    pass(crew, 10 * BALANCE_MS)
-    expect(counts(crew)).toEqual([0, 1, 1])
-    expect(told(crew, HOST, 'object-owner')).toEqual([])
+    const cluster = meet({ incs: [HOST, A, B], types: even })
+    for (let i = 0; i < 6; i++) spawn(cluster, A, [i, 0], 1)
+    for (const inc of [A, B]) spawn(cluster, inc)
+    pass(cluster, 10 * BALANCE_MS)
+    expect(counts(cluster)).toEqual([0, 1, 1])
+    expect(told(cluster, HOST, 'object-owner')).toEqual([])
   })
 })

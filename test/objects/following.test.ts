@@ -5,7 +5,7 @@ import { KIND, plain } from '../../packages/holdfast/src/objects/protocol/messag
 import { REFUSALS } from '../../packages/holdfast/src/objects/protocol/state.ts'
 import { createReader, readU8, readVarint } from '../../packages/holdfast/src/wire/bytes.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
-import { carry, die, meet, rules, settle, spawn, state, takeOver, under } from './crew.ts'
+import { carry, die, meet, rules, settle, spawn, state, takeOver, under } from './cluster.ts'
 
 const BATCH_BYTES = 1_000
 
@@ -52,28 +52,28 @@ describe('FOLLOW', () => {
 
 test('B26: what members who left had is reported in messages of about a kilobyte (PR-2)', () => {
   const [HOST, A, B, C] = [1, 2, 3, 4]
-  const crew = meet({ incs: [HOST, A, B, C], types: [rules()] })
-  const keys = Array.from({ length: 300 }, (_, at) => spawn(crew, A, [at % 100, 1]))
-  settle(crew)
+  const cluster = meet({ incs: [HOST, A, B, C], types: [rules()] })
+  const keys = Array.from({ length: 300 }, (_, at) => spawn(cluster, A, [at % 100, 1]))
+  settle(cluster)
   // B, who leads next, has heard of none of them; A dies with the primary.
-  const { replicas } = state(crew, B)
+  const { replicas } = state(cluster, B)
   for (const key of keys) expect(replicas.delete(key)).toBe(true)
-  die(crew, A)
-  crew.here.delete(A)
-  takeOver(crew, B)
+  die(cluster, A)
+  cluster.here.delete(A)
+  takeOver(cluster, B)
   const reports: Uint8Array[] = []
   for (let step = 0; step < 20; step++) {
-    const words = under(crew, C, B).map(({ bytes }) => bytes)
+    const words = under(cluster, C, B).map(({ bytes }) => bytes)
     reports.push(...words.filter((bytes) => bytes[0] === KIND.unowned))
-    carry(crew, C, B)
-    carry(crew, B, C)
+    carry(cluster, C, B)
+    carry(cluster, B, C)
   }
-  settle(crew)
+  settle(cluster)
   expect(reports.length).toBeGreaterThan(2)
   const long = reports.slice(0, -1).map(({ length }) => length)
   expect(Math.min(...long)).toBeGreaterThanOrEqual(BATCH_BYTES)
   expect(Math.max(...long)).toBeLessThan(BATCH_BYTES + 100)
-  const reported = keys.map((key) => state(crew, B).replicas.get(key)?.owner)
+  const reported = keys.map((key) => state(cluster, B).replicas.get(key)?.owner)
   expect(new Set(reported)).toEqual(new Set([B]))
 })
 

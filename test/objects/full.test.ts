@@ -1,10 +1,10 @@
 // Goal: where there is no room for more, what is there goes on as ever.
-// Method: a crew with a small quota, and a primary with as many objects as there may be.
+// Method: a cluster with a small quota, and a primary with as many objects as there may be.
 import { describe, expect, test } from 'vitest'
 import { KIND } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { OBJECTS_MAX } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { lackOf } from '../../packages/holdfast/src/objects/protocol/state.ts'
-import { answers, join, looks, lose, meet, seeAll, settle, spawn, state, take } from './crew.ts'
+import { answers, join, looks, lose, meet, seeAll, settle, spawn, state, take } from './cluster.ts'
 import { Desk, GOOD, LIAR, ME, told, TYPE, wish } from './desk.ts'
 
 const [HOST, A, B] = [1, 2, 3] as const
@@ -13,30 +13,30 @@ describe('where there is no room for more', () => {
   test.each([false, true])(
     'B25: an object changes hands though its maker may make no more; mesh: %s (PR-2)',
     (mesh) => {
-      const crew = meet({ incs: [HOST, A, B], mesh })
-      seeAll(crew, { terms: 'objects=1' })
-      const key = spawn(crew, A)
-      settle(crew)
-      take(crew, B, key)
-      settle(crew)
-      expect(looks(crew, key)).toEqual(['3 v1.1 1,1'])
-      expect(answers(crew, B)).toEqual(['granted'])
-      expect(state(crew, HOST).counters.full).toBe(0)
+      const cluster = meet({ incs: [HOST, A, B], mesh })
+      seeAll(cluster, { terms: 'objects=1' })
+      const key = spawn(cluster, A)
+      settle(cluster)
+      take(cluster, B, key)
+      settle(cluster)
+      expect(looks(cluster, key)).toEqual(['3 v1.1 1,1'])
+      expect(answers(cluster, B)).toEqual(['granted'])
+      expect(state(cluster, HOST).counters.full).toBe(0)
     },
   )
 
   test('B25: who is alone has no quota, and has one again with others (PR-2)', () => {
-    const crew = meet({ incs: [HOST, A] })
-    seeAll(crew, { terms: 'objects=1' })
-    const lacks = (): unknown => lackOf(state(crew, HOST), HOST)
+    const cluster = meet({ incs: [HOST, A] })
+    seeAll(cluster, { terms: 'objects=1' })
+    const lacks = (): unknown => lackOf(state(cluster, HOST), HOST)
     expect(lacks()).toBe(null)
-    spawn(crew, HOST)
+    spawn(cluster, HOST)
     expect(lacks()).toBe('quota')
-    lose(crew, A)
-    seeAll(crew, { terms: 'objects=1' })
+    lose(cluster, A)
+    seeAll(cluster, { terms: 'objects=1' })
     expect(lacks()).toBe(null)
-    join(crew, B)
-    seeAll(crew, { terms: 'objects=1' })
+    join(cluster, B)
+    seeAll(cluster, { terms: 'objects=1' })
     expect(lacks()).toBe('quota')
   })
 

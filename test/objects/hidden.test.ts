@@ -1,6 +1,6 @@
 // Goal: what not all may see changes hands and is hidden meanwhile, in any order of messages, and
 // in the end each sees what it may see and nothing else (T76, B23).
-// Method: a crew whose links the test carries by hand; seeds of whole sessions found each case.
+// Method: a cluster whose links the test carries by hand; seeds of whole sessions found each case.
 import { describe, expect, test } from 'vitest'
 import { BARRIER } from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { begin, KIND, writeName } from '../../packages/holdfast/src/objects/protocol/messages.ts'
@@ -8,7 +8,7 @@ import { finish } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   carry,
   cut,
-  type Crew,
+  type Cluster,
   grant,
   hear,
   heard,
@@ -32,7 +32,7 @@ import {
   told,
   under,
   write,
-} from './crew.ts'
+} from './cluster.ts'
 
 const SETTLE_MS = 3_000
 
@@ -52,92 +52,92 @@ const types = [
   }),
 ]
 
-function four(mesh = false): { crew: Crew; key: number } {
-  const crew = meet({ incs: [HOST, A, B, C], types, mesh })
-  const key = spawn(crew, A, [0, 1])
-  settle(crew)
-  return { crew, key }
+function four(mesh = false): { cluster: Cluster; key: number } {
+  const cluster = meet({ incs: [HOST, A, B, C], types, mesh })
+  const key = spawn(cluster, A, [0, 1])
+  settle(cluster)
+  return { cluster, key }
 }
 
 describe('in a star', () => {
   // C owns it and has changed it; the server, which hid it from C at that moment, has it otherwise.
-  function lost(): { crew: Crew; key: number } {
-    const { crew, key } = four()
-    grant(crew, key, C)
-    carry(crew, HOST, C)
-    for (let n = 2; n < 9; n++) write(crew, C, key, n, 1)
-    write(crew, A, key, C)
-    land(crew, pull(crew, A, HOST)!)
-    expect(kinds(crew, HOST, C)).toEqual([KIND.hide])
-    carry(crew, HOST, C)
-    expect(look(crew, C, key)).toBe('4 v1.1 0,8')
-    grant(crew, key, HOST)
-    settle(crew)
-    return { crew, key }
+  function lost(): { cluster: Cluster; key: number } {
+    const { cluster, key } = four()
+    grant(cluster, key, C)
+    carry(cluster, HOST, C)
+    for (let n = 2; n < 9; n++) write(cluster, C, key, n, 1)
+    write(cluster, A, key, C)
+    land(cluster, pull(cluster, A, HOST)!)
+    expect(kinds(cluster, HOST, C)).toEqual([KIND.hide])
+    carry(cluster, HOST, C)
+    expect(look(cluster, C, key)).toBe('4 v1.1 0,8')
+    grant(cluster, key, HOST)
+    settle(cluster)
+    return { cluster, key }
   }
 
   test('T76: who was granted what is hidden from it at that moment hears that it lost it again', () => {
-    const { crew, key } = lost()
-    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    const { cluster, key } = lost()
+    const seen = [HOST, A, B, C].map((inc) => look(cluster, inc, key))
     expect(seen).toEqual(['1 v1.2 4,1', '1 v1.2 4,1', '1 v1.2 4,1', 'hidden'])
   })
 
   test('T76: what was ours and is hidden is seen again, though it changed less often than ours', () => {
-    const { crew, key } = lost()
-    write(crew, HOST, key, 0)
-    settle(crew)
-    expect(looks(crew, key)).toEqual(['1 v1.2 0,1'])
+    const { cluster, key } = lost()
+    write(cluster, HOST, key, 0)
+    settle(cluster)
+    expect(looks(cluster, key)).toEqual(['1 v1.2 0,1'])
   })
 
   test('T76: what was ours and is hidden is adopted by us who lead alone, after three seconds (PR-2)', () => {
-    const { crew, key } = lost()
-    expect(thing(crew, C, key)).toMatchObject({ owner: 0, hidden: true })
-    for (const inc of [A, B]) lose(crew, inc)
-    takeOver(crew, C)
-    pass(crew, SETTLE_MS - 1)
-    expect(look(crew, C, key)).toBe('hidden')
-    pass(crew, 1)
-    expect(thing(crew, C, key)).toMatchObject({ owner: C, hidden: false, version: { epoch: 2 } })
+    const { cluster, key } = lost()
+    expect(thing(cluster, C, key)).toMatchObject({ owner: 0, hidden: true })
+    for (const inc of [A, B]) lose(cluster, inc)
+    takeOver(cluster, C)
+    pass(cluster, SETTLE_MS - 1)
+    expect(look(cluster, C, key)).toBe('hidden')
+    pass(cluster, 1)
+    expect(thing(cluster, C, key)).toMatchObject({ owner: C, hidden: false, version: { epoch: 2 } })
   })
 
   test('T76: what was told before it was hidden opens no gate behind that', () => {
-    const { crew, key } = four()
-    grant(crew, key, HOST)
-    settle(crew)
-    write(crew, HOST, key, C)
-    settle(crew)
-    expect(look(crew, C, key)).toBe('hidden')
-    write(crew, HOST, key, 0)
-    write(crew, HOST, key, C)
-    write(crew, HOST, key, 0)
-    expect(kinds(crew, HOST, C)).toEqual([KIND.tell, KIND.hide, KIND.tell])
+    const { cluster, key } = four()
+    grant(cluster, key, HOST)
+    settle(cluster)
+    write(cluster, HOST, key, C)
+    settle(cluster)
+    expect(look(cluster, C, key)).toBe('hidden')
+    write(cluster, HOST, key, 0)
+    write(cluster, HOST, key, C)
+    write(cluster, HOST, key, 0)
+    expect(kinds(cluster, HOST, C)).toEqual([KIND.tell, KIND.hide, KIND.tell])
     // The first of them has come, the others are on the way.
-    carry(crew, HOST, C, 1, true)
-    heard(crew, HOST, C, state(crew, HOST).subscribers.get(C)!.awaited[0]!.message)
-    write(crew, HOST, key, 9, 1)
-    const early = packets(crew).find(({ to }) => to === C)
-    if (early) land(crew, early)
-    const { barrier } = state(crew, HOST).subscribers.get(C)!
-    expect(barrier[thing(crew, HOST, key).index]).toBe(BARRIER.sent)
-    settle(crew)
-    expect(look(crew, C, key)).toBe(look(crew, HOST, key))
+    carry(cluster, HOST, C, 1, true)
+    heard(cluster, HOST, C, state(cluster, HOST).subscribers.get(C)!.awaited[0]!.message)
+    write(cluster, HOST, key, 9, 1)
+    const early = packets(cluster).find(({ to }) => to === C)
+    if (early) land(cluster, early)
+    const { barrier } = state(cluster, HOST).subscribers.get(C)!
+    expect(barrier[thing(cluster, HOST, key).index]).toBe(BARRIER.sent)
+    settle(cluster)
+    expect(look(cluster, C, key)).toBe(look(cluster, HOST, key))
   })
 })
 
 describe('a HIDE of what is hidden already', () => {
   /** A has hidden it from B. @returns what B ignored of a HIDE in its version, and in another */
   function again(mesh: boolean, from: number, grants = 0): number {
-    const { crew, key } = four(mesh)
-    write(crew, A, key, B)
-    settle(crew)
-    expect(look(crew, B, key)).toBe('hidden')
-    const { counters } = state(crew, B)
+    const { cluster, key } = four(mesh)
+    write(cluster, A, key, B)
+    settle(cluster)
+    expect(look(cluster, B, key)).toBe('hidden')
+    const { counters } = state(cluster, B)
     const before = counters.ignored
     const writer = begin(KIND.hide)
     const version = { epoch: grants && 1, count: grants }
-    writeName(writer, { ...thing(crew, A, key), version })
-    hear(crew, B, from, finish(writer))
-    expect([look(crew, B, key), told(crew, B, 'object-went').length]).toEqual(['hidden', 1])
+    writeName(writer, { ...thing(cluster, A, key), version })
+    hear(cluster, B, from, finish(writer))
+    expect([look(cluster, B, key), told(cluster, B, 'object-went').length]).toEqual(['hidden', 1])
     return counters.ignored - before
   }
 
@@ -151,108 +151,108 @@ describe('a HIDE of what is hidden already', () => {
 
 describe('who leads anew', () => {
   test('T76: tells nobody of what is hidden from itself, before its owner said how it is (PR-2)', () => {
-    const { crew, key } = four()
-    write(crew, A, key, B)
-    settle(crew)
-    expect(look(crew, B, key)).toBe('hidden')
-    takeOver(crew, B)
-    join(crew, 9)
-    carry(crew, 9, B)
-    carry(crew, B, 9)
-    expect(look(crew, 9, key)).toBe('unknown')
-    settle(crew)
-    expect(look(crew, 9, key)).toBe(look(crew, A, key))
+    const { cluster, key } = four()
+    write(cluster, A, key, B)
+    settle(cluster)
+    expect(look(cluster, B, key)).toBe('hidden')
+    takeOver(cluster, B)
+    join(cluster, 9)
+    carry(cluster, 9, B)
+    carry(cluster, B, 9)
+    expect(look(cluster, 9, key)).toBe('unknown')
+    settle(cluster)
+    expect(look(cluster, 9, key)).toBe(look(cluster, A, key))
   })
 })
 
 describe('in a mesh', () => {
   test('T76: who hears only by its being hidden that it lost it hides it from whom it told (OB-2)', () => {
-    const { crew, key } = four(true)
-    grant(crew, key, B)
-    carry(crew, HOST, B)
-    cut(crew, B, HOST)
+    const { cluster, key } = four(true)
+    grant(cluster, key, B)
+    carry(cluster, HOST, B)
+    cut(cluster, B, HOST)
     // B tells C of its version, but that is long on its way.
-    write(crew, B, key, 0)
-    cut(crew, C, HOST)
-    grant(crew, key, HOST)
-    write(crew, HOST, key, NOBODY)
-    link(crew, C, HOST)
-    carry(crew, HOST, C)
-    expect(look(crew, C, key)).toBe('hidden')
-    carry(crew, B, C)
-    expect(look(crew, C, key)).toBe('hidden')
-    link(crew, B, HOST)
-    settle(crew)
-    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    write(cluster, B, key, 0)
+    cut(cluster, C, HOST)
+    grant(cluster, key, HOST)
+    write(cluster, HOST, key, NOBODY)
+    link(cluster, C, HOST)
+    carry(cluster, HOST, C)
+    expect(look(cluster, C, key)).toBe('hidden')
+    carry(cluster, B, C)
+    expect(look(cluster, C, key)).toBe('hidden')
+    link(cluster, B, HOST)
+    settle(cluster)
+    const seen = [HOST, A, B, C].map((inc) => look(cluster, inc, key))
     expect(seen).toEqual(['1 v1.2 9,1', 'hidden', 'hidden', 'hidden'])
   })
 
   test('T76: who had it before does not hide what its owner shows', () => {
-    const { crew, key } = four(true)
-    grant(crew, key, HOST)
-    settle(crew)
-    grant(crew, key, B)
-    carry(crew, HOST, B)
-    cut(crew, B, HOST)
-    write(crew, B, key, C)
+    const { cluster, key } = four(true)
+    grant(cluster, key, HOST)
+    settle(cluster)
+    grant(cluster, key, B)
+    carry(cluster, HOST, B)
+    cut(cluster, B, HOST)
+    write(cluster, B, key, C)
     // In that state the server hears of it first, and lets C hear that it may not see it.
-    link(crew, B, HOST)
-    carry(crew, B, HOST)
-    write(crew, B, key, 0)
-    carry(crew, B, C)
-    expect(kinds(crew, HOST, C)).toEqual([KIND.hide])
-    carry(crew, HOST, C)
-    settle(crew)
-    expect(looks(crew, key)).toEqual(['3 v1.2 0,1'])
+    link(cluster, B, HOST)
+    carry(cluster, B, HOST)
+    write(cluster, B, key, 0)
+    carry(cluster, B, C)
+    expect(kinds(cluster, HOST, C)).toEqual([KIND.hide])
+    carry(cluster, HOST, C)
+    settle(cluster)
+    expect(looks(cluster, key)).toEqual(['3 v1.2 0,1'])
   })
 
   test('T76: who hides what it takes for its own hears that it is so no more', () => {
     // C, from which A hid it, owns it and hides it from B, which was to own it in between.
-    const { crew, key } = four(true)
-    write(crew, A, key, C)
-    settle(crew)
-    expect(look(crew, C, key)).toBe('hidden')
-    grant(crew, key, B)
-    grant(crew, key, C)
-    carry(crew, HOST, C)
-    write(crew, C, key, B)
-    carry(crew, C, HOST)
-    carry(crew, HOST, B, 1)
-    expect(look(crew, B, key)).toBe('3 v1.1 4,1')
+    const { cluster, key } = four(true)
+    write(cluster, A, key, C)
+    settle(cluster)
+    expect(look(cluster, C, key)).toBe('hidden')
+    grant(cluster, key, B)
+    grant(cluster, key, C)
+    carry(cluster, HOST, C)
+    write(cluster, C, key, B)
+    carry(cluster, C, HOST)
+    carry(cluster, HOST, B, 1)
+    expect(look(cluster, B, key)).toBe('3 v1.1 4,1')
     // B never had what C told it before.
-    under(crew, C, B).length = 0
-    carry(crew, B, C)
-    carry(crew, C, B)
-    expect(look(crew, B, key)).toBe('hidden')
-    settle(crew)
-    const seen = [HOST, A, B, C].map((inc) => look(crew, inc, key))
+    under(cluster, C, B).length = 0
+    carry(cluster, B, C)
+    carry(cluster, C, B)
+    expect(look(cluster, B, key)).toBe('hidden')
+    settle(cluster)
+    const seen = [HOST, A, B, C].map((inc) => look(cluster, inc, key))
     expect(seen).toEqual(['4 v1.2 3,1', '4 v1.2 3,1', 'hidden', '4 v1.2 3,1'])
   })
 
   test('T76: what a grantee took, hid from one member and left behind is seen by all again', () => {
     for (const owner of [HOST, A]) {
-      const { crew, key } = four(true)
-      if (owner !== A) grant(crew, key, owner)
-      settle(crew)
-      write(crew, owner, key, C)
-      settle(crew)
-      grant(crew, key, B)
-      carry(crew, HOST, B)
-      carry(crew, B, C)
-      expect(state(crew, C).replicas.get(key)).toMatchObject({ owner: 0, hidden: true })
-      cut(crew, B, HOST)
-      cut(crew, B, A)
-      settle(crew)
-      expect(look(crew, C, key)).toBe('hidden')
+      const { cluster, key } = four(true)
+      if (owner !== A) grant(cluster, key, owner)
+      settle(cluster)
+      write(cluster, owner, key, C)
+      settle(cluster)
+      grant(cluster, key, B)
+      carry(cluster, HOST, B)
+      carry(cluster, B, C)
+      expect(state(cluster, C).replicas.get(key)).toMatchObject({ owner: 0, hidden: true })
+      cut(cluster, B, HOST)
+      cut(cluster, B, A)
+      settle(cluster)
+      expect(look(cluster, C, key)).toBe('hidden')
       // That B took it comes to nobody but C; for the others its owner is who it was.
-      lose(crew, B, true)
-      write(crew, owner, key, 0)
-      write(crew, owner, key, 7, 1)
-      settle(crew)
-      expect(look(crew, C, key)).toBe('hidden')
-      pass(crew, SETTLE_MS)
-      settle(crew)
-      const seen = [HOST, A, C].map((inc) => look(crew, inc, key))
+      lose(cluster, B, true)
+      write(cluster, owner, key, 0)
+      write(cluster, owner, key, 7, 1)
+      settle(cluster)
+      expect(look(cluster, C, key)).toBe('hidden')
+      pass(cluster, SETTLE_MS)
+      settle(cluster)
+      const seen = [HOST, A, C].map((inc) => look(cluster, inc, key))
       expect(seen).toEqual(Array(3).fill(`${owner} v1.${owner === A ? 2 : 3} 0,7`))
     }
   })

@@ -8,7 +8,7 @@ import {
   writeEntry,
 } from '../../packages/holdfast/src/objects/protocol/messages.ts'
 import { createReader, createWriter, finish } from '../../packages/holdfast/src/wire/bytes.ts'
-import { rules } from './crew.ts'
+import { rules } from './cluster.ts'
 
 const MEMBER_MAX = 2 ** 20 - 1
 const NUMBER_MAX = 2 ** 32 - 1

@@ -1,13 +1,13 @@
 // Goal: whatever happens to owners, primaries, links and packets, nobody goes back, no version has
 // two owners, and when all is told all agree; and what is said on the way is what it was.
-// Method: crews of many objects, driven by a seed; rules are judged after every step, and a digest
-// of all that is said and told is frozen.
+// Method: clusters of many objects, driven by a seed; each step is judged by the rules, and a digest
+// of all messages and events is frozen.
 // Slow: each rule is judged after every step of many seeds.
 import { describe, expect, test } from 'vitest'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { thawed } from '../frozen.ts'
-import { look, looks } from './crew.ts'
+import { look, looks } from './cluster.ts'
 import { begin, digests, HIDDEN, rest, type Run, step } from './voyage.ts'
 
 const STEPS = 700
@@ -15,13 +15,13 @@ const STEPS = 700
 const WERE_GHOSTS = [37, 60, 82, 88, 274, 279]
 
 /** What must hold at any instant. */
-function judge({ crew, high }: Run): void {
+function judge({ cluster, high }: Run): void {
   const owners = new Map<string, PeerId>()
-  for (const [inc, own] of crew.states) {
+  for (const [inc, own] of cluster.states) {
     for (const { key, version, oseq, owner, dead } of own.replicas.values()) {
       const [e, c, o] = high.get(`${inc} ${key}`) ?? [-1, -1, -1]
       const back = version.epoch - e || version.count - c || (dead ? 0 : oseq - o)
-      if (back < 0) expect.fail(`${inc} went back with ${look(crew, inc, key)}`)
+      if (back < 0) expect.fail(`${inc} went back with ${look(cluster, inc, key)}`)
       high.set(`${inc} ${key}`, [version.epoch, version.count, oseq])
       if (dead || owner !== inc) continue
       const name = `${objects.idOf(key)} ${version.epoch}.${version.count}`
@@ -32,12 +32,12 @@ function judge({ crew, high }: Run): void {
 }
 
 /** Where they differ when all is told. */
-function ends({ crew, keys }: Run): string[] {
+function ends({ cluster, keys }: Run): string[] {
   return [...keys].flatMap((key) => {
-    const seen = looks(crew, key).map((one) => (one.startsWith('gone') ? 'unknown' : one))
+    const seen = looks(cluster, key).map((one) => (one.startsWith('gone') ? 'unknown' : one))
     const views = new Set(seen)
     // Who may not see it may never have heard of it.
-    const types = [...crew.states.values()].map((own) => own.replicas.get(key)?.type)
+    const types = [...cluster.states.values()].map((own) => own.replicas.get(key)?.type)
     if (types.includes(HIDDEN)) for (const none of ['hidden', 'unknown']) views.delete(none)
     return views.size > 1 ? [`${objects.idOf(key)}: ${[...views].join(' | ')}`] : []
   })
@@ -58,11 +58,11 @@ describe.each([
       rest(run)
       judge(run)
       expect(ends(run)).toEqual([])
-      const [any] = run.crew.states.values()
+      const [any] = run.cluster.states.values()
       for (const { owner, dead, hidden } of any!.replicas.values()) {
-        if (!dead && !hidden) expect(run.crew.here.has(owner)).toBe(true)
+        if (!dead && !hidden) expect(run.cluster.here.has(owner)).toBe(true)
       }
-      for (const own of run.crew.states.values()) expect(own.counters.malformed).toBe(0)
+      for (const own of run.cluster.states.values()) expect(own.counters.malformed).toBe(0)
       expect(thawed(`objects-${topology}`, { [seed]: digests(run) })).toEqual([])
     },
   )

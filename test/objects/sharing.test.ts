@@ -24,7 +24,7 @@ import {
   state,
   thing,
   verdict,
-} from './crew.ts'
+} from './cluster.ts'
 
 const HOST = 1
 const PEERS = [2, 3, 4, 5, 6]
@@ -41,55 +41,55 @@ test('B15, B56: what peers lack alike is the same bytes, and what each lacks is 
 function play(draw: prng.Prng, counts: { written: number; same: number }): void {
   const fields = { one: u8, two: u8, three: u8 }
   const types = [rules({ timed: true }, fields), rules({ weight: 2 }, fields)]
-  const crew = meet({ incs: [HOST, ...PEERS], types })
-  const keys = Array.from({ length: 24 }, (_, n) => spawn(crew, HOST, [1, 1, 1], n % 2))
-  settle(crew)
+  const cluster = meet({ incs: [HOST, ...PEERS], types })
+  const keys = Array.from({ length: 24 }, (_, n) => spawn(cluster, HOST, [1, 1, 1], n % 2))
+  settle(cluster)
   const flying: Packet[] = []
   for (let round = 0; round < 60; round++) {
-    crew.now += 20
+    cluster.now += 20
     for (const key of keys) {
       if (!prng.chance(draw, 0.6)) continue
       const mask = prng.chance(draw, 0.7) ? 1 : 1 + prng.below(draw, 7)
-      const next = [...thing(crew, HOST, key).fields] as number[]
+      const next = [...thing(cluster, HOST, key).fields] as number[]
       for (const field of [0, 1, 2]) if (mask & (1 << field)) next[field] = prng.below(draw, 255)
-      set(crew, HOST, key, next, mask, crew.now)
+      set(cluster, HOST, key, next, mask, cluster.now)
     }
     for (const peer of PEERS) {
       // Who is busy takes nothing for now.
       if (prng.chance(draw, 0.1)) continue
-      const packet = frame(crew, draw, peer, counts)
+      const packet = frame(cluster, draw, peer, counts)
       if (!packet) continue
       flying.push(packet)
     }
-    while (flying.length > 12) fate(crew, draw, flying.shift()!)
+    while (flying.length > 12) fate(cluster, draw, flying.shift()!)
   }
-  for (const packet of flying) fate(crew, draw, packet)
+  for (const packet of flying) fate(cluster, draw, packet)
   // A link goes on asking until there is nothing more.
   for (const peer of PEERS) {
-    for (let packet; (packet = pull(crew, HOST, peer));) {
-      land(crew, packet)
-      verdict(crew, packet, true)
+    for (let packet; (packet = pull(cluster, HOST, peer));) {
+      land(cluster, packet)
+      verdict(cluster, packet, true)
     }
   }
-  settle(crew)
-  for (const key of keys) expect(looks(crew, key)).toHaveLength(1)
+  settle(cluster)
+  for (const key of keys) expect(looks(cluster, key)).toHaveLength(1)
 }
 
 type Played = ReturnType<typeof meet>
 
 function frame(
-  crew: Played,
+  cluster: Played,
   draw: prng.Prng,
   peer: number,
   counts: { written: number; same: number },
 ): Packet | null {
   const budget = BUDGETS[prng.below(draw, BUDGETS.length)]!
-  const alone = clone(state(crew, HOST))
-  crew.part.dirty!(alone, crew.now)
-  crew.part.dirty!(state(crew, HOST), crew.now)
+  const alone = clone(state(cluster, HOST))
+  cluster.part.dirty!(alone, cluster.now)
+  cluster.part.dirty!(state(cluster, HOST), cluster.now)
   const writer = createWriter()
-  crew.part.write!(alone, crew.now, peer, 0, writer, budget)
-  const packet = pull(crew, HOST, peer, budget)
+  cluster.part.write!(alone, cluster.now, peer, 0, writer, budget)
+  const packet = pull(cluster, HOST, peer, budget)
   if (!packet) {
     expect(writer.length).toBe(0)
     return null
@@ -103,19 +103,19 @@ function frame(
   return packet
 }
 
-function fate(crew: Played, draw: prng.Prng, packet: Packet): void {
+function fate(cluster: Played, draw: prng.Prng, packet: Packet): void {
   const came = prng.chance(draw, 0.8)
-  if (came) land(crew, packet)
-  verdict(crew, packet, came)
+  if (came) land(cluster, packet)
+  verdict(cluster, packet, came)
 }
 
 test('B15: behind what a peer was told alone a shared frame goes on, if stamps go on alike (PR-2)', () => {
-  const crew = meet({ incs: [HOST, 2] })
-  const [first, second] = [spawn(crew, HOST), spawn(crew, HOST)]
-  settle(crew)
-  const own = state(crew, HOST)
-  const shared = beginFrame(own, crew.now)!
-  const [one, other] = [first, second].map((key) => thing(crew, HOST, key))
+  const cluster = meet({ incs: [HOST, 2] })
+  const [first, second] = [spawn(cluster, HOST), spawn(cluster, HOST)]
+  settle(cluster)
+  const own = state(cluster, HOST)
+  const shared = beginFrame(own, cluster.now)!
+  const [one, other] = [first, second].map((key) => thing(cluster, HOST, key))
   const subscriber = own.subscribers.get(2)!
   addUpdate(shared, one!, subscriber, 10, { madeAt: 500 })
   addUpdate(shared, other!, subscriber, 20, { madeAt: 600 })

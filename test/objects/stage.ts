@@ -1,6 +1,6 @@
 /**
- * A crew of members with objects, 1 leading, and a line for each message as the document reads it,
- * each packet of updates, and what members are told. Objects are `creator.count`, versions
+ * A cluster of members with objects, of which 1 leads, and a line for each message as the document
+ * reads it, each packet of updates, and each event. Objects are `creator.count`, versions
  * `epoch.grants`.
  */
 
@@ -11,12 +11,12 @@ import { readUpdates } from '../standard/objects.ts'
 import { readWhole } from '../standard/reader.ts'
 import { type Read, type Value } from '../standard/values.ts'
 import { Script, standardOf } from '../transcript.ts'
-import * as crew from './crew.ts'
+import * as cluster from './cluster.ts'
 
 /** Places of the types: anybody takes one of the first; of the second the owner is asked. */
 export const TYPE = { free: 0, asked: 1 } as const
 
-const TYPES = [crew.rules(), crew.rules({ take: 'ask' })]
+const TYPES = [cluster.rules(), cluster.rules({ take: 'ask' })]
 const STANDARD = standardOf({
   types: TYPES.map(({ schema }) => ({ schema: schema.text, moves: false })),
 })
@@ -24,11 +24,11 @@ const STANDARD = standardOf({
 /** See above. */
 export class Stage {
   readonly script = new Script({ untold: ['ages', 'key', 'mask'] })
-  readonly crew: crew.Crew
+  readonly cluster: cluster.Cluster
 
-  constructor(start: crew.Start = {}) {
-    this.crew = crew.meet({ types: TYPES, ...start })
-    this.crew.ear = {
+  constructor(start: cluster.Start = {}) {
+    this.cluster = cluster.meet({ types: TYPES, ...start })
+    this.cluster.ear = {
       letter: (from, to, bytes) => {
         const read = readWhole(STANDARD, 'Objects', bytes)
         this.#tell(from, `-> ${to}  ${this.script.brief(short(read))}`)
@@ -47,92 +47,92 @@ export class Stage {
 
   create(inc: PeerId, type: number = TYPE.free): number {
     this.#tell(inc, 'creates an object')
-    return crew.spawn(this.crew, inc, [1, 1], type)
+    return cluster.spawn(this.cluster, inc, [1, 1], type)
   }
 
   set(inc: PeerId, key: number, one: number, field = 0): void {
     this.#tell(inc, `sets ${field === 0 ? 'one' : 'other'}=${one} of ${objects.idOf(key)}`)
-    crew.write(this.crew, inc, key, one, field)
+    cluster.write(this.cluster, inc, key, one, field)
   }
 
   destroy(inc: PeerId, key: number): void {
     this.#tell(inc, `destroys ${objects.idOf(key)}`)
-    crew.destroy(this.crew, inc, key)
+    cluster.destroy(this.cluster, inc, key)
   }
 
   take(inc: PeerId, key: number): void {
     this.#tell(inc, `wants ${objects.idOf(key)}`)
-    crew.take(this.crew, inc, key)
+    cluster.take(this.cluster, inc, key)
   }
 
   give(inc: PeerId, key: number, to: PeerId): void {
     this.#tell(inc, `gives ${objects.idOf(key)} to ${to}`)
-    crew.give(this.crew, inc, key, to)
+    cluster.give(this.cluster, inc, key, to)
   }
 
   answer(inc: PeerId, key: number, yes: boolean): void {
     this.#tell(inc, `says ${yes ? 'yes' : 'no'} about ${objects.idOf(key)}`)
-    crew.reply(this.crew, inc, key, yes)
+    cluster.reply(this.cluster, inc, key, yes)
   }
 
   join(inc: PeerId, player: number = inc): void {
     this.#tell(inc, `comes, as player ${player}`)
-    crew.join(this.crew, inc, player)
+    cluster.join(this.cluster, inc, player)
   }
 
   /** A member is dead, and the others hear it. @param left  it left for good */
   lose(inc: PeerId, left = false): void {
     this.#tell(inc, left ? 'leaves' : 'is dead')
-    crew.lose(this.crew, inc, left)
+    cluster.lose(this.cluster, inc, left)
   }
 
   takeOver(heir: PeerId): void {
-    this.#tell(this.crew.primary, `is dead, and ${heir} leads`)
-    crew.takeOver(this.crew, heir)
+    this.#tell(this.cluster.primary, `is dead, and ${heir} leads`)
+    cluster.takeOver(this.cluster, heir)
   }
 
   /** A packet with what a member has to say leaves, and is lost. */
   losesPacket(from: PeerId, to: PeerId): void {
-    const packet = crew.pull(this.crew, from, to)
+    const packet = cluster.pull(this.cluster, from, to)
     if (!packet) return expect.fail(`${from} has nothing to say to ${to}`)
-    crew.verdict(this.crew, packet, false)
+    cluster.verdict(this.cluster, packet, false)
     this.#tell(from, `takes #${packet.seq} for lost`)
   }
 
   /** One that stays under way. @returns its arrival */
   packet(from: PeerId, to: PeerId): () => void {
-    const packet = crew.pull(this.crew, from, to)
+    const packet = cluster.pull(this.cluster, from, to)
     if (!packet) return expect.fail(`${from} has nothing to say to ${to}`)
     return () => {
       this.#tell(to, `hears #${packet.seq}`)
-      crew.land(this.crew, packet)
-      crew.verdict(this.crew, packet, true)
+      cluster.land(this.cluster, packet)
+      cluster.verdict(this.cluster, packet, true)
     }
   }
 
   /** All messages from one to another come, and nothing else. */
   carry(from: PeerId, to: PeerId): void {
-    crew.carry(this.crew, from, to)
+    cluster.carry(this.cluster, from, to)
   }
 
   settle(): void {
-    crew.settle(this.crew)
+    cluster.settle(this.cluster)
   }
 
   pass(ms: number): void {
-    crew.pass(this.crew, ms)
+    cluster.pass(this.cluster, ms)
   }
 
   /** How all see an object. */
   looks(key: number): void {
-    const { crew: all } = this
+    const { cluster: all } = this
     for (const inc of all.states.keys()) {
-      this.#tell(inc, `has ${objects.idOf(key)}: ${crew.look(all, inc, key)}`)
+      this.#tell(inc, `has ${objects.idOf(key)}: ${cluster.look(all, inc, key)}`)
     }
   }
 
   #tell(inc: PeerId, what: string): void {
-    this.script.tell(this.crew.now, `${inc}`, what)
+    this.script.tell(this.cluster.now, `${inc}`, what)
   }
 }
 

@@ -15,7 +15,7 @@ import {
 import {
   act,
   carry as carryAll,
-  type Crew,
+  type Cluster,
   land,
   meet,
   pull,
@@ -24,55 +24,55 @@ import {
   state,
   thing,
   told,
-} from './crew.ts'
+} from './cluster.ts'
 
 const AHEAD_MAX_MS = 100
 
 const [PRIMARY, OWNER, VIEWER] = [1, 2, 3] as const
 const types = [rules(), rules({ timed: true })]
 const MOVING = 1
-let crew: Crew
+let cluster: Cluster
 
 beforeEach(() => {
-  crew = meet({ types })
-  for (const [inc, one] of crew.states) crew.part.clock!(one, 1_000 * inc)
+  cluster = meet({ types })
+  for (const [inc, one] of cluster.states) cluster.part.clock!(one, 1_000 * inc)
 })
 
 // The clocks are 1000, 2000 and 3000 behind session time.
 function at(inc: PeerId, time: Millis): void {
-  crew.now = time - 1_000 * inc
+  cluster.now = time - 1_000 * inc
 }
 
 function spawn(inc: PeerId, madeAt: Millis = NaN): number {
   at(inc, Number.isNaN(madeAt) ? 5_000 : madeAt)
-  const { key } = act(crew, inc, (turn) => objects.spawn(turn, MOVING, [1, 0], madeAt))
+  const { key } = act(cluster, inc, (turn) => objects.spawn(turn, MOVING, [1, 0], madeAt))
   const ways =
-    crew.mesh || inc === PRIMARY
+    cluster.mesh || inc === PRIMARY
       ? [[inc, VIEWER]]
       : [
           [inc, PRIMARY],
           [PRIMARY, VIEWER],
         ]
   for (const [from, to] of ways) {
-    at(to!, crew.now + 1_000 * from! + 1)
-    carryAll(crew, from!, to!)
+    at(to!, cluster.now + 1_000 * from! + 1)
+    carryAll(cluster, from!, to!)
   }
-  for (const events of crew.events.values()) events.length = 0
+  for (const events of cluster.events.values()) events.length = 0
   return key
 }
 
 function change(inc: PeerId, key: number, value: number, madeAt: Millis): void {
   at(inc, madeAt)
-  set(crew, inc, key, [value, 0], 1, madeAt)
+  set(cluster, inc, key, [value, 0], 1, madeAt)
 }
 
 /** From one to another: built at one instant of session time, read at another. */
 function hop(from: PeerId, to: PeerId, built: Millis, read: Millis): void {
   at(from, built)
-  const packet = pull(crew, from, to)!
+  const packet = pull(cluster, from, to)!
   at(to, read)
-  land(crew, packet)
-  crew.part.acked!(state(crew, from), to, packet.seq)
+  land(cluster, packet)
+  cluster.part.acked!(state(cluster, from), to, packet.seq)
 }
 
 /** What there is from the owner by the primary to the viewer, from that time on. */
@@ -83,7 +83,7 @@ function carry(time: Millis): void {
 
 function agesSeen(): (readonly Millis[] | null)[] {
   return [PRIMARY, VIEWER].flatMap((inc) =>
-    told(crew, inc, 'object-changed').map(({ ages }) => ages),
+    told(cluster, inc, 'object-changed').map(({ ages }) => ages),
   )
 }
 
@@ -103,16 +103,16 @@ function frame(oseq: number, madeAt: Millis, ages: Millis[] | null): Uint8Array 
 
 function arrives(time: Millis, bytes: Uint8Array): void {
   at(VIEWER, time)
-  land(crew, { from: PRIMARY, to: VIEWER, seq: 0, bytes })
+  land(cluster, { from: PRIMARY, to: VIEWER, seq: 0, bytes })
 }
 
 describe('the instant of a state', () => {
   test('goes with it, in session time, to whoever sees it', () => {
     const key = spawn(OWNER, 5_000)
-    expect([PRIMARY, VIEWER].map((inc) => thing(crew, inc, key).madeAt)).toEqual([5_000, 5_000])
+    expect([PRIMARY, VIEWER].map((inc) => thing(cluster, inc, key).madeAt)).toEqual([5_000, 5_000])
     change(OWNER, key, 2, 6_000.125)
     carry(6_001)
-    expect([PRIMARY, VIEWER].map((inc) => thing(crew, inc, key).madeAt)).toEqual([
+    expect([PRIMARY, VIEWER].map((inc) => thing(cluster, inc, key).madeAt)).toEqual([
       6_000.125, 6_000.125,
     ])
   })
@@ -121,15 +121,15 @@ describe('the instant of a state', () => {
     const key = spawn(OWNER, 5_000)
     for (let time = 5_010; time <= 5_090; time += 10) change(OWNER, key, time % 256, time)
     carry(5_090)
-    expect(thing(crew, VIEWER, key)).toMatchObject({ madeAt: 5_090, fields: [5_090 % 256, 0] })
+    expect(thing(cluster, VIEWER, key)).toMatchObject({ madeAt: 5_090, fields: [5_090 % 256, 0] })
   })
 
   test('is not known to an owner without session time, and that is said', () => {
     const key = spawn(OWNER)
-    expect(thing(crew, VIEWER, key).madeAt).toBeNaN()
-    set(crew, OWNER, key, [2, 0], 1)
+    expect(thing(cluster, VIEWER, key).madeAt).toBeNaN()
+    set(cluster, OWNER, key, [2, 0], 1)
     carry(6_000)
-    expect(thing(crew, VIEWER, key).madeAt).toBeNaN()
+    expect(thing(cluster, VIEWER, key).madeAt).toBeNaN()
   })
 
   test('decides nothing: of two states the one with the larger oseq is newer', () => {
@@ -141,18 +141,18 @@ describe('the instant of a state', () => {
     ] as const) {
       arrives(6_000, frame(oseq, madeAt, null))
     }
-    expect(thing(crew, VIEWER, key)).toMatchObject({ oseq: 10, madeAt: 4_900, fields: [7, 0] })
-    expect(state(crew, VIEWER).counters.stale).toBe(1)
+    expect(thing(cluster, VIEWER, key)).toMatchObject({ oseq: 10, madeAt: 4_900, fields: [7, 0] })
+    expect(state(cluster, VIEWER).counters.stale).toBe(1)
   })
 
   test('in the future it counts as the moment in which it came, and is counted', () => {
     const key = spawn(OWNER, 4_000)
     const seen = [AHEAD_MAX_MS, AHEAD_MAX_MS + 1, 1e9].map((ahead, i) => {
       arrives(6_000, frame(10 + i, 6_000 + ahead, null))
-      return thing(crew, VIEWER, key).madeAt
+      return thing(cluster, VIEWER, key).madeAt
     })
     expect(seen).toEqual([6_000 + AHEAD_MAX_MS, 6_000, 6_000])
-    expect(state(crew, VIEWER).counters.ahead).toBe(2)
+    expect(state(cluster, VIEWER).counters.ahead).toBe(2)
   })
 })
 
@@ -161,7 +161,7 @@ describe('the ages', () => {
     const key = spawn(OWNER, 5_000)
     change(OWNER, key, 2, 5_900)
     carry(5_900)
-    for (const events of crew.events.values()) events.length = 0
+    for (const events of cluster.events.values()) events.length = 0
     change(OWNER, key, 3, 6_200)
     carry(6_200)
     expect(agesSeen()).toEqual([
@@ -185,15 +185,15 @@ describe('the ages', () => {
     const key = spawn(PRIMARY, 5_000)
     change(PRIMARY, key, 2, 5_500)
     hop(PRIMARY, VIEWER, 5_501, 5_510)
-    for (const events of crew.events.values()) events.length = 0
+    for (const events of cluster.events.values()) events.length = 0
     change(PRIMARY, key, 3, 6_000)
     hop(PRIMARY, VIEWER, 6_004, 6_030)
     expect(agesSeen()).toEqual([[0, 0, 4, 30]])
   })
 
   test('T73: in a mesh are those from the owner on', () => {
-    crew = meet({ types, mesh: true })
-    for (const [inc, one] of crew.states) crew.part.clock!(one, 1_000 * inc)
+    cluster = meet({ types, mesh: true })
+    for (const [inc, one] of cluster.states) cluster.part.clock!(one, 1_000 * inc)
     const key = spawn(OWNER, 5_000)
     for (const [value, time] of [
       [2, 5_500],
@@ -211,10 +211,10 @@ describe('the ages', () => {
     expect(agesSeen()).toEqual([null, null, null])
     arrives(60_000, frame(9, 5_000, [1, 2, 3]))
     expect(agesSeen().at(-1)).toBeNull()
-    expect(thing(crew, VIEWER, key).oseq).toBe(9)
+    expect(thing(cluster, VIEWER, key).oseq).toBe(9)
     arrives(6_000, frame(10, 5_000, [1, 2, AGE_MAX / 8 + 1]))
     arrives(6_000, frame(11, 5_000, [1, 2, 3, 4]))
-    expect(state(crew, VIEWER).counters.malformed).toBe(2)
-    expect(thing(crew, VIEWER, key).oseq).toBe(9)
+    expect(state(cluster, VIEWER).counters.malformed).toBe(2)
+    expect(thing(cluster, VIEWER, key).oseq).toBe(9)
   })
 })

@@ -18,7 +18,7 @@ import {
 import { listening } from './scene.ts'
 
 /** Processes by number; messages between them wait until they are handed over. */
-class Crew {
+class Cluster {
   readonly processes = new Map<number, Process>()
   readonly waiting: { from: number; to: number; message: Effects['sent'][number]['message'] }[] = []
   readonly asked: Effects['hub'] = []
@@ -79,167 +79,172 @@ class Crew {
 }
 
 const operation: Input = { kind: 'operation', from: 3, seq: 1, id: 7 }
-const outcomes = (crew: Crew): number => crew.told.filter((told) => told.kind === 'done').length
+const outcomes = (cluster: Cluster): number =>
+  cluster.told.filter((told) => told.kind === 'done').length
 
 test('T11, T13, T15: the founder is active alone, and who joins is on its list, idle', () => {
-  const crew = new Crew(3)
-  expect([1, 2, 3].map((inc) => crew.role(inc))).toEqual(['alone', 'idle', 'idle'])
-  expect([...crew.session(1).server.published.keys()]).toEqual([1, 2, 3])
+  const cluster = new Cluster(3)
+  expect([1, 2, 3].map((inc) => cluster.role(inc))).toEqual(['alone', 'idle', 'idle'])
+  expect([...cluster.session(1).server.published.keys()]).toEqual([1, 2, 3])
 })
 
 test('T16, T17, T38: one that is asked takes the state and acks; the register makes it backup', () => {
-  const crew = new Crew(3)
-  crew.give(1, { kind: 'offer', peer: 2 })
-  expect(crew.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'snapshot']])
-  crew.deliver()
-  expect([crew.role(1), crew.role(2)]).toEqual(['adding', 'sync'])
-  expect(crew.asked.at(-1)).toMatchObject({ kind: 'change', why: 'add', expect: 1, backup: 2 })
-  crew.register({ epoch: 2, primary: 1, backup: 2 }, 1)
-  crew.deliver()
-  expect([crew.role(1), crew.role(2), crew.role(3)]).toEqual(['backedup', 'backup', 'idle'])
+  const cluster = new Cluster(3)
+  cluster.give(1, { kind: 'offer', peer: 2 })
+  expect(cluster.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'snapshot']])
+  cluster.deliver()
+  expect([cluster.role(1), cluster.role(2)]).toEqual(['adding', 'sync'])
+  expect(cluster.asked.at(-1)).toMatchObject({ kind: 'change', why: 'add', expect: 1, backup: 2 })
+  cluster.register({ epoch: 2, primary: 1, backup: 2 }, 1)
+  cluster.deliver()
+  expect([cluster.role(1), cluster.role(2), cluster.role(3)]).toEqual([
+    'backedup',
+    'backup',
+    'idle',
+  ])
 })
 
 test('T35, T78: every change is acked by the backup, and told to nobody before', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, operation)
-  expect(crew.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'replicate']])
-  expect(outcomes(crew)).toBe(0)
-  crew.deliver()
-  expect(outcomes(crew)).toBe(1)
-  expect(crew.processes.get(2)!.done).toEqual([7])
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, operation)
+  expect(cluster.waiting.map(({ to, message }) => [to, message.kind])).toEqual([[2, 'replicate']])
+  expect(outcomes(cluster)).toBe(0)
+  cluster.deliver()
+  expect(outcomes(cluster)).toBe(1)
+  expect(cluster.processes.get(2)!.done).toEqual([7])
 })
 
 test('T36: a silent backup is dropped through the register; until then nothing more is told', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, operation)
-  crew.waiting.length = 0
-  crew.give(1, { kind: 'suspect', peer: 2 })
-  expect(crew.role(1)).toBe('dropping')
-  expect(outcomes(crew)).toBe(0)
-  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
-  expect(crew.role(1)).toBe('alone')
-  expect(outcomes(crew)).toBe(1)
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, operation)
+  cluster.waiting.length = 0
+  cluster.give(1, { kind: 'suspect', peer: 2 })
+  expect(cluster.role(1)).toBe('dropping')
+  expect(outcomes(cluster)).toBe(0)
+  cluster.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect(cluster.role(1)).toBe('alone')
+  expect(outcomes(cluster)).toBe(1)
 })
 
 test('T39, T41: a silent primary: its backup asks the register, then tells all that it serves', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(2, { kind: 'suspect', peer: 1 })
-  expect(crew.role(2)).toBe('taking')
-  expect(crew.told).toEqual([])
-  crew.register({ epoch: 3, primary: 2, backup: 0 }, 2)
-  expect(crew.role(2)).toBe('alone')
-  expect(crew.told.at(-1)).toMatchObject({ kind: 'view', members: [2, 3] })
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(2, { kind: 'suspect', peer: 1 })
+  expect(cluster.role(2)).toBe('taking')
+  expect(cluster.told).toEqual([])
+  cluster.register({ epoch: 3, primary: 2, backup: 0 }, 2)
+  expect(cluster.role(2)).toBe('alone')
+  expect(cluster.told.at(-1)).toMatchObject({ kind: 'view', members: [2, 3] })
 })
 
 test('T77: when both suspect each other the register decides, and the loser steps down', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, operation)
-  crew.waiting.length = 0
-  crew.give(1, { kind: 'suspect', peer: 2 })
-  crew.give(2, { kind: 'suspect', peer: 1 })
-  expect([crew.role(1), crew.role(2)]).toEqual(['dropping', 'taking'])
-  crew.register({ epoch: 3, primary: 2, backup: 0 }, 1, 2)
-  expect([crew.role(1), crew.role(2)]).toEqual(['idle', 'alone'])
-  expect(outcomes(crew)).toBe(0)
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, operation)
+  cluster.waiting.length = 0
+  cluster.give(1, { kind: 'suspect', peer: 2 })
+  cluster.give(2, { kind: 'suspect', peer: 1 })
+  expect([cluster.role(1), cluster.role(2)]).toEqual(['dropping', 'taking'])
+  cluster.register({ epoch: 3, primary: 2, backup: 0 }, 1, 2)
+  expect([cluster.role(1), cluster.role(2)]).toEqual(['idle', 'alone'])
+  expect(outcomes(cluster)).toBe(0)
 })
 
 test('T79: a backup that comes back empty takes nothing up in the middle and acks nothing', () => {
-  const crew = new Crew(3)
-  crew.backUp()
+  const cluster = new Cluster(3)
+  cluster.backUp()
   const restarted = fresh(1, null)
   restarted.session.me = 2
-  crew.processes.set(2, restarted)
-  crew.give(1, operation)
-  crew.deliver()
-  expect([crew.role(2), outcomes(crew)]).toEqual(['idle', 0])
+  cluster.processes.set(2, restarted)
+  cluster.give(1, operation)
+  cluster.deliver()
+  expect([cluster.role(2), outcomes(cluster)]).toEqual(['idle', 0])
 })
 
 test('T80: an operation that comes again after a takeover gets the first outcome, and no second effect', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, operation)
-  crew.deliver()
-  crew.give(2, { kind: 'suspect', peer: 1 })
-  crew.register({ epoch: 3, primary: 2, backup: 0 }, 2)
-  crew.give(2, operation)
-  expect(crew.processes.get(2)!.done).toEqual([7])
-  const told = crew.told.filter((each) => each.kind === 'done')
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, operation)
+  cluster.deliver()
+  cluster.give(2, { kind: 'suspect', peer: 1 })
+  cluster.register({ epoch: 3, primary: 2, backup: 0 }, 2)
+  cluster.give(2, operation)
+  expect(cluster.processes.get(2)!.done).toEqual([7])
+  const told = cluster.told.filter((each) => each.kind === 'done')
   expect(told).toHaveLength(2)
   expect(told[1]).toEqual(told[0])
 })
 
 test('S-3b: a removed member that is the backup is dropped first, and removed when it is', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, { kind: 'remove', peer: 2 })
-  expect(crew.role(1)).toBe('dropping')
-  expect([...crew.session(1).server.durable.members.keys()]).toEqual([1, 2, 3])
-  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
-  expect([...crew.session(1).server.published.keys()]).toEqual([1, 3])
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, { kind: 'remove', peer: 2 })
+  expect(cluster.role(1)).toBe('dropping')
+  expect([...cluster.session(1).server.durable.members.keys()]).toEqual([1, 2, 3])
+  cluster.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect([...cluster.session(1).server.published.keys()]).toEqual([1, 3])
 })
 
 /** The hub answers the newest request of the primary: the register stays as it is in that epoch. */
-function refuse(crew: Crew, epoch: number, age = 0): void {
-  const { session } = crew.processes.get(1)!
+function refuse(cluster: Cluster, epoch: number, age = 0): void {
+  const { session } = cluster.processes.get(1)!
   const { server } = session
   const request = 'attempt' in server ? server.attempt.request - age : 0
   const register = { epoch, primary: 1, backup: epoch % 2 === 0 ? 2 : 0 }
-  crew.give(1, { kind: 'refused', request, register })
+  cluster.give(1, { kind: 'refused', request, register })
 }
 
 test('N-1: whom the register does not take as backup is removed, and what waited for it is told', () => {
-  const crew = new Crew(3)
-  crew.give(1, { kind: 'offer', peer: 2 })
-  crew.deliver()
-  crew.give(1, operation)
-  crew.give(1, { kind: 'remove', peer: 2 })
-  crew.told.length = 0
+  const cluster = new Cluster(3)
+  cluster.give(1, { kind: 'offer', peer: 2 })
+  cluster.deliver()
+  cluster.give(1, operation)
+  cluster.give(1, { kind: 'remove', peer: 2 })
+  cluster.told.length = 0
   // An older request was refused: the newest may be under way. Nor is an older register an answer.
-  refuse(crew, 1, 1)
-  refuse(crew, 0)
-  expect([crew.role(1), outcomes(crew)]).toEqual(['adding', 0])
-  refuse(crew, 1)
-  expect([crew.role(1), outcomes(crew)]).toEqual(['alone', 1])
-  expect([...crew.session(1).server.published.keys()]).toEqual([1, 3])
-  expect(nextCandidate(withWatches(crew.session(1), []), 5_000)).toBe(3)
+  refuse(cluster, 1, 1)
+  refuse(cluster, 0)
+  expect([cluster.role(1), outcomes(cluster)]).toEqual(['adding', 0])
+  refuse(cluster, 1)
+  expect([cluster.role(1), outcomes(cluster)]).toEqual(['alone', 1])
+  expect([...cluster.session(1).server.published.keys()]).toEqual([1, 3])
+  expect(nextCandidate(withWatches(cluster.session(1), []), 5_000)).toBe(3)
 })
 
 test('N-1: whom the register does not take as backup is not asked again for two seconds', () => {
-  const crew = new Crew(2)
-  crew.give(1, { kind: 'offer', peer: 2 })
-  crew.deliver()
-  refuse(crew, 1)
-  const session = withWatches(crew.session(1), [])
+  const cluster = new Cluster(2)
+  cluster.give(1, { kind: 'offer', peer: 2 })
+  cluster.deliver()
+  refuse(cluster, 1)
+  const session = withWatches(cluster.session(1), [])
   expect([1_999, 2_000].map((now) => nextCandidate(session, now))).toEqual([0, 2])
 })
 
 test('N-1: whom the register does not take as primary is dropped, and the primary serves on', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(1, { kind: 'hand-over' })
-  crew.deliver()
-  expect(crew.role(1)).toBe('handing')
-  refuse(crew, 2)
-  expect(crew.role(1)).toBe('dropping')
-  expect(crew.asked.at(-1)).toMatchObject({ kind: 'change', why: 'drop', expect: 2, backup: 0 })
-  crew.give(1, operation)
-  crew.register({ epoch: 3, primary: 1, backup: 0 }, 1)
-  expect([crew.role(1), outcomes(crew)]).toEqual(['alone', 1])
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(1, { kind: 'hand-over' })
+  cluster.deliver()
+  expect(cluster.role(1)).toBe('handing')
+  refuse(cluster, 2)
+  expect(cluster.role(1)).toBe('dropping')
+  expect(cluster.asked.at(-1)).toMatchObject({ kind: 'change', why: 'drop', expect: 2, backup: 0 })
+  cluster.give(1, operation)
+  cluster.register({ epoch: 3, primary: 1, backup: 0 }, 1)
+  expect([cluster.role(1), outcomes(cluster)]).toEqual(['alone', 1])
 })
 
 test('the directory is down: nobody takes over, and a primary that is heard again stays', () => {
-  const crew = new Crew(3)
-  crew.backUp()
-  crew.give(2, { kind: 'hub', up: false })
-  crew.asked.length = 0
-  crew.give(2, { kind: 'suspect', peer: 1 })
-  expect([crew.role(2), crew.asked]).toEqual(['taking', []])
-  crew.give(2, { kind: 'heard' })
-  expect(crew.role(2)).toBe('backup')
+  const cluster = new Cluster(3)
+  cluster.backUp()
+  cluster.give(2, { kind: 'hub', up: false })
+  cluster.asked.length = 0
+  cluster.give(2, { kind: 'suspect', peer: 1 })
+  expect([cluster.role(2), cluster.asked]).toEqual(['taking', []])
+  cluster.give(2, { kind: 'heard' })
+  expect(cluster.role(2)).toBe('backup')
 })
 
 function withWatches(session: Session, silent: number[]): Session {
@@ -253,7 +258,7 @@ function withWatches(session: Session, silent: number[]): Session {
 }
 
 test('T37: the next backup is the next on the list that goes round, not itself, not a silent one', () => {
-  const primary = withWatches(new Crew(5).session(1), [3])
+  const primary = withWatches(new Cluster(5).session(1), [3])
   const chosen: number[] = []
   for (let i = 0; i < 6; i++) {
     chosen.push(nextCandidate(primary, 5_000))
@@ -266,9 +271,9 @@ test('T37: the next backup is the next on the list that goes round, not itself, 
 })
 
 test('T42, T44: a client goes on asking, and asks the new primary for all that has no outcome', () => {
-  const crew = new Crew(3)
-  const own = crew.session(3)
-  const members = [...crew.session(1).server.published.values()]
+  const cluster = new Cluster(3)
+  const own = cluster.session(3)
+  const members = [...cluster.session(1).server.published.values()]
   const { out, sent } = listening()
   client.follow(
     { session: own, now: 0, out },
@@ -301,8 +306,8 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
 })
 
 test('T31: who is silent for ten seconds is removed; what was done for it is kept a while', () => {
-  const crew = new Crew(3)
-  const primary = withWatches(crew.session(1), [3])
+  const cluster = new Cluster(3)
+  const primary = withWatches(cluster.session(1), [3])
   const { out } = listening()
   machine.wake({ session: primary, now: 10_100, out })
   expect([...primary.server.durable.members.keys()]).toEqual([1, 2])
@@ -310,7 +315,7 @@ test('T31: who is silent for ten seconds is removed; what was done for it is kep
 })
 
 test('a member whose path is closed is removed at once', () => {
-  const primary = withWatches(new Crew(3).session(1), [])
+  const primary = withWatches(new Cluster(3).session(1), [])
   machine.onClosed({ session: primary, now: 5_000, out: listening().out }, 3, 'failed')
   expect([...primary.server.published.keys()]).toEqual([1, 2])
 })

@@ -7,7 +7,7 @@ import { compareTranscript } from '../transcript.ts'
 import { Stage } from './stage.ts'
 
 // a serves, b stands by, c is there.
-function crew(): Stage {
+function cluster(): Stage {
   const stage = new Stage()
   for (const name of ['a', 'b', 'c']) stage[name === 'a' ? 'found' : 'join'](name)
   stage.pass(500)
@@ -35,7 +35,7 @@ test('T13, T15, T16: a founding, two who join, a backup that is added (AP-19)', 
 })
 
 test('T35, T39, T41, T44: an operation, and a takeover before another has its answer (AP-19)', () => {
-  const stage = crew()
+  const stage = cluster()
   stage.script.scene('c asks for an operation')
   stage.operate('c')
   stage.script.scene('a dies, c asks for another, b takes over, c is its backup')
@@ -46,7 +46,7 @@ test('T35, T39, T41, T44: an operation, and a takeover before another has its an
 })
 
 test('T4: a role that is handed over, and an operation of somebody who hears of it (AP-19)', () => {
-  const stage = crew()
+  const stage = cluster()
   stage.script.scene('a hands over to b; c asks for an operation')
   stage.do('a', (own, out) => void handOver({ session: own, now: stage.now, out }, false))
   stage.operate('c')
@@ -55,7 +55,7 @@ test('T4: a role that is handed over, and an operation of somebody who hears of 
 })
 
 test('S-3b, S-5, T34: a backup that is removed comes back as the same player (AP-19)', () => {
-  const stage = crew()
+  const stage = cluster()
   const before = stage.session('b')
   stage.script.scene('a removes b, which is its backup')
   stage.do('a', (own, out) => remove({ session: own, now: stage.now, out }, before.me, 'timeout'))
@@ -67,7 +67,7 @@ test('S-3b, S-5, T34: a backup that is removed comes back as the same player (AP
 })
 
 test('T30, T43: server and backup die at once, and a member recovers the session (AP-19)', () => {
-  const stage = crew()
+  const stage = cluster()
   stage.join('d')
   stage.operate('d')
   stage.script.scene('a and b die')

@@ -16,7 +16,7 @@ import {
 } from '../../packages/holdfast/src/index.ts'
 import { type Session, struct, text, u16, u8 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { answered, refusal, rejection, settled } from './crew.ts'
+import { answered, refusal, rejection, settled } from './cluster.ts'
 
 let ran: unknown[] = []
 

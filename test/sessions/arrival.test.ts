@@ -11,7 +11,7 @@ import {
   type SessionWorld,
   world,
 } from '../../packages/sim/src/session-world.ts'
-import { types } from './crew.ts'
+import { types } from './cluster.ts'
 
 const garden = { game: 'garden', types }
 

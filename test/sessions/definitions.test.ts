@@ -24,7 +24,7 @@ import {
 } from '../../packages/holdfast/src/index.ts'
 import * as node from '../../packages/holdfast/src/node.ts'
 import { world } from '../../packages/sim/src/session-world.ts'
-import { crew, refusal, Rock } from './crew.ts'
+import { cluster, refusal, Rock } from './cluster.ts'
 
 describe('a definition that cannot be', () => {
   const field = 7 as unknown as Fields[string]
@@ -133,7 +133,7 @@ describe('a definition that cannot be', () => {
   })
   test('names that objects have anyway are fields like others, and none where they are not (OB-10)', async () => {
     const Odd = object('odd', { constructor: u8, valueOf: u8 })
-    const { all } = await crew({ types: [Odd, Rock] }, 1)
+    const { all } = await cluster({ types: [Odd, Rock] }, 1)
     const [ada] = all as [Session]
     const odd = ada.create(Odd, { constructor: 3 } as never)
     odd.set({ valueOf: 4 } as never)

@@ -15,7 +15,7 @@ import {
   text,
   u8,
 } from '../../packages/holdfast/src/index.ts'
-import { crew, settled } from './crew.ts'
+import { cluster, settled } from './cluster.ts'
 
 /** Its state has 1,024 bytes, the most that there may be. */
 const Book = object(
@@ -34,7 +34,7 @@ const deal = action('deal', (table) => void table.create(Card, {}))
 
 describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   test('the largest state there is reaches all, by updates and by telling (AP-19)', async () => {
-    const { w, all } = await crew({ topology, types: [Book] }, 3)
+    const { w, all } = await cluster({ topology, types: [Book] }, 3)
     expect(Book.schema.bytesMax).toBe(1_024)
     const mine = all[1]!.create(Book)
     for (let n = 0; n < 20; n++) {
@@ -51,7 +51,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('fields within fields reach all, as a whole and alone (AP-19)', async () => {
-    const { w, all } = await crew({ topology, types: [Board] }, 3)
+    const { w, all } = await cluster({ topology, types: [Board] }, 3)
     const board = all[2]!.create(Board, { hands: { Ada: [1, 2], Grace: [] } })
     await w.run(1_000)
     const { hands } = all[0]!.all(Board)[0]!.state
@@ -74,7 +74,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
 })
 
 test('pieces have fields within fields (AP-19)', async () => {
-  const { w, all } = await crew({ types: [Card, deal] }, 3)
+  const { w, all } = await cluster({ types: [Card, deal] }, 3)
   await settled(w, all[0]!.act(deal, {}))
   await w.run(500)
   const [card] = all[1]!.all(Card)

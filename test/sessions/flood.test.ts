@@ -9,7 +9,7 @@ import {
   type Session,
 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { rejection, Rock } from './crew.ts'
+import { rejection, Rock } from './cluster.ts'
 
 const RATE = 50
 /** A link’s round trip, and the time in which a backup has acked: what an action takes at rest. */

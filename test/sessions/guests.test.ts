@@ -12,7 +12,7 @@ const add = action('add', (table, { by }: { by: number }) => {
 const duel = { game: 'duel', types: [add] }
 const guest = { serves: false } as const
 
-async function crew(
+async function cluster(
   seed: number,
   wishes: readonly Partial<JoinOptions>[],
 ): Promise<{ w: SessionWorld; all: Session[] }> {
@@ -35,7 +35,7 @@ async function sum(w: SessionWorld, session: Session, by: number): Promise<unkno
 
 describe('a guest, who does not serve', () => {
   test('T37: is never the backup: the next who serves is, also where many guests came first (AP-24)', async () => {
-    const { w, all } = await crew(5, [{ name: 'Ada' }, guest, guest, guest])
+    const { w, all } = await cluster(5, [{ name: 'Ada' }, guest, guest, guest])
     const [ada, first] = all as [Session, Session]
     await w.run(10_000)
     expect([ada.backup, ada.safety, first.safety]).toEqual([null, 'kept', 'alone'])
@@ -72,7 +72,7 @@ describe('a guest, who does not serve', () => {
   })
 
   test('is the same player with its token, and no guest where the token is used without', async () => {
-    const { w, all } = await crew(7, [{ name: 'Ada' }, { ...guest, name: 'Guest' }])
+    const { w, all } = await cluster(7, [{ name: 'Ada' }, { ...guest, name: 'Guest' }])
     const { token } = all[1]!
     w.kill(all[1]!)
     const again = await w.join({ ...duel, name: 'Guest', token })
@@ -82,7 +82,7 @@ describe('a guest, who does not serve', () => {
   })
 
   test('T13: the last who serves ends the session as they leave, whatever guests there are (AP-24)', async () => {
-    const { w, all } = await crew(8, [{ name: 'Ada' }, guest])
+    const { w, all } = await cluster(8, [{ name: 'Ada' }, guest])
     const [ada, left] = all as [Session, Session]
     void ada.leave()
     await w.runUntil(() => ada.status === 'lost', 10_000)
@@ -92,7 +92,7 @@ describe('a guest, who does not serve', () => {
   })
 
   test('does not end a session that somebody else may go on with', async () => {
-    const { w, all } = await crew(9, [{ name: 'Ada' }, guest, { name: 'Grace' }])
+    const { w, all } = await cluster(9, [{ name: 'Ada' }, guest, { name: 'Grace' }])
     const [ada, left, grace] = all as [Session, Session, Session]
     await w.runUntil(() => ada.safety === 'backed-up', 10_000)
     void ada.leave()

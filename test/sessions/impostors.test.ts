@@ -72,7 +72,7 @@ async function enter(
 
 const NAMES = ['Ada', 'Grace', 'Linus', 'Mallory']
 
-async function crew(topology: 'star' | 'mesh'): Promise<[SessionWorld, Session[], Tap[]]> {
+async function cluster(topology: 'star' | 'mesh'): Promise<[SessionWorld, Session[], Tap[]]> {
   const w = world({ seed: 6, conditions: 'rtt=20' })
   const taps = NAMES.map(() => new Tap())
   const all: Session[] = []
@@ -90,7 +90,7 @@ function incs(all: readonly Session[]): number[] {
 
 describe('a member by hand', () => {
   test('T42: is nobody else by what others say to it or to each other (SE-2)', async () => {
-    const [w, all, taps] = await crew('mesh')
+    const [w, all, taps] = await cluster('mesh')
     const [ada, grace, linus] = all as [Session, Session, Session]
     const own = taps[3]!
     // In a mesh who was here before asks who comes. What it heard of Linus it says to the others.
@@ -115,7 +115,7 @@ describe('a member by hand', () => {
   })
 
   test('L8: moves no link to itself by a packet of it (SE-12)', async () => {
-    const [w, all, taps] = await crew('star')
+    const [w, all, taps] = await cluster('star')
     const [ada] = all as [Session]
     const [his, own] = [taps[2]!, taps[3]!]
     // Two that work together: what he does not send, the other sends for him.
@@ -135,7 +135,7 @@ describe('a member by hand', () => {
   })
 
   test('T42: answers no greeting in the name of whom it was for (SE-2)', async () => {
-    const [w, all, taps] = await crew('star')
+    const [w, all, taps] = await cluster('star')
     const [ada, , linus] = all as [Session, Session, Session]
     const own = taps[3]!
     // Linus asks Ada anew, and Mallory answers in her name; that she hears of it is by hand, too.

@@ -4,7 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { action, type Session } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { answered, settled } from './crew.ts'
+import { answered, settled } from './cluster.ts'
 
 const keep = action('keep', (table, { player, on }: { player: number; on?: boolean }) => {
   table.keep(player, on)

@@ -28,12 +28,16 @@ const add = action('add', (table) => {
 const duel = { game: 'duel', types: [Dot, add] }
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
-interface Crew {
+interface Cluster {
   w: SessionWorld
   all: Session[]
 }
 
-async function crew(seed: number, count: number, tabs: readonly string[] = []): Promise<Crew> {
+async function cluster(
+  seed: number,
+  count: number,
+  tabs: readonly string[] = [],
+): Promise<Cluster> {
   const w = world({ seed, conditions: 'rtt=20' })
   const all: Session[] = []
   for (const name of NAMES.slice(0, count)) {
@@ -52,7 +56,7 @@ const names = (session: Session): string[] => session.members.map(({ name }) => 
 
 describe('the directory', () => {
   test('T6, T19: by its address alone one lists the games that are on, and joins them', async () => {
-    const { w, all } = await crew(1, 2)
+    const { w, all } = await cluster(1, 2)
     const came: FromHub[] = []
     const say = (message: ToHub): void => void stream.send(frameMessage(encode(toHub, message)))
     const stream = w.sim.node('stranger').connect(HUB_URL, {
@@ -78,7 +82,7 @@ describe('the directory', () => {
   })
 
   test('T40: every member knows where each can be reached: its own addresses, a tab by the hub (PR-3)', async () => {
-    const { all } = await crew(2, 4, ['Linus'])
+    const { all } = await cluster(2, 4, ['Linus'])
     const own = all.map(({ member }) => member!.options.addresses)
     expect(own.map((list) => list.length > 0)).toEqual([true, true, false, true])
     expect(new Set(own.flat()).size).toBe(3)
@@ -91,7 +95,7 @@ describe('the directory', () => {
 
 describe('a change of role', () => {
   test('T12: the standby has links to all, and serves over the same ones', async () => {
-    const { w, all } = await crew(3, 4)
+    const { w, all } = await cluster(3, 4)
     const [ada, grace, linus, edsger] = all as [Session, Session, Session, Session]
     expect(ada.backup!.name).toBe('Grace')
     const stood = [linkOf(grace, linus), linkOf(grace, edsger)]
@@ -105,7 +109,7 @@ describe('a change of role', () => {
   })
 
   test('T7: at rest the backup has all that the primary has, row for row', async () => {
-    const { w, all } = await crew(4, 3)
+    const { w, all } = await cluster(4, 3)
     for (let i = 0; i < 20; i++) void all[i % 3]!.act(add, {})
     await w.run(1_000)
     const [ada, grace] = all.map(({ member }) => member!.session.server) as [Server, Server]
@@ -131,7 +135,7 @@ describe('a change of role', () => {
 
 describe('who is not heard any more', () => {
   test('T31: is removed, told nothing more, and the others no longer show what was theirs', async () => {
-    const { w, all } = await crew(6, 3)
+    const { w, all } = await cluster(6, 3)
     const [ada, grace, linus] = all as [Session, Session, Session]
     linus.create(Dot, { hue: 3 })
     await w.run(1_000)
@@ -150,7 +154,7 @@ describe('who is not heard any more', () => {
   })
 
   test('T67: both ends time out: it is removed there, and knows here that it is cut off', async () => {
-    const { w, all } = await crew(7, 3)
+    const { w, all } = await cluster(7, 3)
     const linus = all[2]!
     w.partition([['Linus']])
     expect(await w.runUntil(() => linus.status === 'reconnecting', REMOVE_MS)).toBe(true)
@@ -159,14 +163,14 @@ describe('who is not heard any more', () => {
   })
 
   test('T32: a member whose process is gone is removed long before its time', async () => {
-    const { w, all } = await crew(8, 4)
+    const { w, all } = await cluster(8, 4)
     w.kill(all[3]!)
     expect(await w.runUntil(() => all[0]!.members.length === 3, 1_000)).toBe(true)
   })
 })
 
 test('T45: of each member the server has identity, numbers, when it was heard, and its link', async () => {
-  const { w, all } = await crew(9, 3)
+  const { w, all } = await cluster(9, 3)
   const [ada, , linus] = all as [Session, Session, Session]
   await w.run(1_000)
   const { server, detectors: watches } = ada.member!.session
@@ -180,7 +184,7 @@ test('T45: of each member the server has identity, numbers, when it was heard, a
 })
 
 test('T44: who cannot reach the server, which nobody may replace, goes on trying until it can', async () => {
-  const { w, all } = await crew(10, 3)
+  const { w, all } = await cluster(10, 3)
   const linus = all[2]!
   w.killHub()
   await w.run(100)

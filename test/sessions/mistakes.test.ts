@@ -11,7 +11,7 @@ import {
   type Session,
   u8,
 } from '../../packages/holdfast/src/index.ts'
-import { crew, put, refusal, rejection, Rock, settled, types } from './crew.ts'
+import { cluster, put, refusal, rejection, Rock, settled, types } from './cluster.ts'
 
 const boom = (): never => {
   throw new Error('boom')
@@ -19,7 +19,7 @@ const boom = (): never => {
 
 describe('a listener that throws', () => {
   test('leaves the others hearing, is told once, and the process lives (AP-5) (OB-8)', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const [ada] = all as [Session]
     const heard: string[] = []
     const errors: string[] = []
@@ -50,7 +50,7 @@ describe('a listener that throws', () => {
     expect(ada.status).toBe('live')
   })
   test('is told by its place where nobody listens to errors, and so is a listener of errors (AP-5)', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const [ada, grace] = all as [Session, Session]
     ada.all(Rock).on('added', boom)
     grace.all(Rock).on('added', boom)
@@ -65,7 +65,7 @@ describe('a listener that throws', () => {
     ])
   })
   test('counts when it is async, or listens to a list (AP-5)', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const [ada] = all as [Session]
     let heard = 0
     const late = async (): Promise<void> => {
@@ -86,7 +86,7 @@ describe('a listener that throws', () => {
     ])
   })
   test('is heard once, until it is stopped, or until a signal says so', async () => {
-    const { w, all } = await crew({}, 1)
+    const { w, all } = await cluster({}, 1)
     const [ada] = all as [Session]
     const heard = { once: 0, stopped: 0, signal: 0 }
     const end = new AbortController()
@@ -120,7 +120,7 @@ describe('a rule that throws', () => {
         },
       },
     )
-    const { w, all } = await crew({ types: [Odd, Rock] })
+    const { w, all } = await cluster({ types: [Odd, Rock] })
     const [, grace] = all as [Session, Session]
     fails = 1
     grace.create(Odd)
@@ -139,7 +139,7 @@ describe('a rule that throws', () => {
     const Later = object('later', { n: u8 }, { visibleTo: late })
     const Card = piece('card', { face: secret(u8, late), back: secret(u8, boom) })
     const deal = action('deal', (table) => void table.create(Card, { face: 7, back: 8 }))
-    const { w, all } = await crew({ types: [Never, Later, Card, deal] })
+    const { w, all } = await cluster({ types: [Never, Later, Card, deal] })
     const [, grace, linus] = all as [Session, Session, Session]
     grace.create(Never)
     grace.create(Later)
@@ -161,7 +161,7 @@ describe('a rule that throws', () => {
     const update = (): never => (undefined as unknown as { x: never }).x
     const Card = piece('card', { at: u8 }, { rules: { update } })
     const deal = action('deal', (table) => void table.create(Card))
-    const { w, all } = await crew({ types: [Card, deal] })
+    const { w, all } = await cluster({ types: [Card, deal] })
     const [ada, grace] = all as [Session, Session]
     await settled(w, grace.act(deal, null))
     const outcome = await settled(w, grace.all(Card)[0]!.update({ at: 3 }))
@@ -185,7 +185,7 @@ describe('an action', () => {
       table.set('a', 1)
       return Promise.reject(new Error('later'))
     }) as never)
-    const { w, all } = await crew({ types: [write] })
+    const { w, all } = await cluster({ types: [write] })
     const [ada, grace] = all as [Session, Session]
     const outcome = await settled(w, grace.act(write, null))
     const sentence = 'the action "write" gave a promise: it answers at once'
@@ -198,7 +198,7 @@ describe('an action', () => {
     const deny = action('deny', () => {
       throw new Error('not now')
     })
-    const { w, all } = await crew({ types: [trip, deny] })
+    const { w, all } = await cluster({ types: [trip, deny] })
     const [, grace] = all as [Session, Session]
     expect(await settled(w, grace.act(deny, null))).toEqual({
       ok: false,
@@ -222,7 +222,7 @@ describe('an action', () => {
     ['a long text', 'x'.repeat(5_000), 'has at most 4096 bytes: "k" has 5002'],
   ])('writes no value that the table cannot hold: %s (AP-6) (AP-9)', async (_what, value, why) => {
     const write = action('write', (table) => table.set('k', value as never))
-    const { w, all } = await crew({ types: [write] }, 1)
+    const { w, all } = await cluster({ types: [write] }, 1)
     const outcome = await settled(w, all[0]!.act(write, null))
     expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
     expect(all[0]!.table.keys()).toEqual([])
@@ -238,17 +238,17 @@ describe('an action', () => {
     ['a circle', circle, 'gave.self cannot be sent: it is a circle'],
   ])('gives no answer that cannot be sent: %s (AP-9)', async (_what, value, why) => {
     const give = action('give', () => value)
-    const { w, all } = await crew({ types: [give] }, 1)
+    const { w, all } = await cluster({ types: [give] }, 1)
     const outcome = await settled(w, all[0]!.act(give, null))
     expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
   })
   test('that answers nothing answers null (AP-6)', async () => {
     const nothing = action('nothing', () => {})
-    const { w, all } = await crew({ types: [nothing] }, 1)
+    const { w, all } = await cluster({ types: [nothing] }, 1)
     expect(await settled(w, all[0]!.act(nothing, null))).toEqual({ ok: true, value: null })
   })
   test('is asked for by its definition, with arguments that can be sent (AP-6) (AP-7)', async () => {
-    const { all } = await crew({}, 1)
+    const { all } = await cluster({}, 1)
     const [ada] = all as [Session]
     const other = action('other', () => 1)
     const no = (what: unknown, args: unknown): Promise<string> => {
@@ -272,7 +272,7 @@ describe('a procedure', () => {
   test('that fails by mistake, or of which nobody waits for an answer, is told its author', async () => {
     const trip = procedure('trip', () => (undefined as unknown as { x: number }).x)
     const hint = procedure('hint', boom)
-    const { w, all } = await crew({ types: [trip, hint] })
+    const { w, all } = await cluster({ types: [trip, hint] })
     const [ada, grace] = all as [Session, Session]
     grace.note(ada.me, hint, null as never)
     const tripped = await settled(w, grace.call(ada.me, trip, null as never))
@@ -283,7 +283,7 @@ describe('a procedure', () => {
     ])
   })
   test('is called by its definition, at a member (AP-6)', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const call = (target: unknown, type: unknown): Promise<unknown> =>
       settled(w, all[0]!.call(target as never, type as never, null as never))
     await expect(call('primary', 'roll')).rejects.toThrow(/made by procedure\(\): "roll"/)
@@ -293,7 +293,7 @@ describe('a procedure', () => {
 
 describe('an event', () => {
   test('that there is not is refused, with those that there are (AP-6)', async () => {
-    const { all } = await crew({}, 1)
+    const { all } = await cluster({}, 1)
     const [ada] = all as [Session]
     expect(refusal(() => ada.on('nonsense' as never, () => {}))).toMatch(
       /^bad-value: a session has no event "nonsense"; it has status, safety, /,

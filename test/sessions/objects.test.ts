@@ -32,12 +32,12 @@ const Pot = object('pot', { tea: u8 })
 const game = { game: 'garden', types: [Rock, Hat, Pot] }
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
-interface Crew {
+interface Cluster {
   w: SessionWorld
   all: Session[]
 }
 
-async function crew(more: Partial<JoinOptions> = {}, count = 3, seed = 1): Promise<Crew> {
+async function cluster(more: Partial<JoinOptions> = {}, count = 3, seed = 1): Promise<Cluster> {
   const w = world({ seed, conditions: 'rtt=20,loss=2%' })
   const all: Session[] = []
   for (const name of NAMES.slice(0, count)) all.push(await w.join({ ...game, name, ...more }))
@@ -73,25 +73,25 @@ const owners = (all: Session[]): (string | undefined)[] =>
   all.map((session) => one(session, Rock).owner?.name)
 
 describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
-  async function rocks(): Promise<Crew & { mine: ObjectHandle<typeof Rock.schema.fields> }> {
-    const { w, all } = await crew({ topology })
+  async function rocks(): Promise<Cluster & { mine: ObjectHandle<typeof Rock.schema.fields> }> {
+    const { w, all } = await cluster({ topology })
     const mine = all[1]!.create(Rock, { weight: 7 })
     await w.run(1_000)
     return { w, all, mine }
   }
 
   test('B6, B8: the same game runs in both, with the services that it wants', async () => {
-    const { all, w } = await crew({ topology, types: [Rock] })
+    const { all, w } = await cluster({ topology, types: [Rock] })
     all[1]!.create(Rock, { weight: 7 })
     await w.run(1_000)
     expect(all.map((session) => one(session, Rock).state.weight)).toEqual([7, 7, 7])
     const poke = action('poke', () => 1)
-    const other = await crew({ topology, types: [poke] })
+    const other = await cluster({ topology, types: [poke] })
     const outcome = other.all[2]!.act(poke, {})
     await other.w.run(1_000)
     expect(await outcome).toEqual({ ok: true, value: 1 })
     const double = procedure('double', (count: number) => count * 2)
-    const third = await crew({ topology, types: [double] })
+    const third = await cluster({ topology, types: [double] })
     // In a mesh two who have just come have no link for a moment.
     await third.w.run(500)
     const doubled = third.all[2]!.call(third.all[1]!.me, double, 4)
@@ -99,7 +99,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('B6, B8: and with a world of slots alone (PR-4)', async () => {
-    const { w, all } = await crew({ topology, types: ROWS })
+    const { w, all } = await cluster({ topology, types: ROWS })
     const rows = all.map((session) => openRow(session))
     await w.runUntil(() => rows.every((row) => row.status === 'live'), 20_000)
     // What it does while the worlds of a mesh become one may be void, which it is told.
@@ -167,7 +167,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('an owner is asked for what is asked for, and answers once', async () => {
-    const { w, all } = await crew({ topology })
+    const { w, all } = await cluster({ topology })
     const hat = all[1]!.create(Hat, { name: 'bowler' })
     await w.run(500)
     // Nobody listens: that is a no.
@@ -195,7 +195,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('what is fixed is refused, what is gone is gone', async () => {
-    const { w, all } = await crew({ topology })
+    const { w, all } = await cluster({ topology })
     const pot = all[1]!.create(Pot)
     await w.run(500)
     const seen = one(all[2]!, Pot)
@@ -206,7 +206,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('B26: when its server dies with what it owns, that lives on, owned by the next', async () => {
-    const { w, all } = await crew({ topology })
+    const { w, all } = await cluster({ topology })
     all[0]!.create(Rock, { weight: 5 })
     await w.run(1_000)
     w.kill(all[0]!)
@@ -227,7 +227,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('S-5: who was cut off comes back to what was its own: same handle, same id, its writes kept', async () => {
-    const { w, all } = await crew({ topology }, 4)
+    const { w, all } = await cluster({ topology }, 4)
     const linus = all[2]!
     const rock = linus.create(Rock, { weight: 1 })
     const { id } = rock
@@ -248,7 +248,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('what somebody takes and ends meanwhile has ended, also for who comes back', async () => {
-    const { w, all } = await crew({ topology }, 4)
+    const { w, all } = await cluster({ topology }, 4)
     const [ada, , linus] = all as [Session, Session, Session]
     const rock = linus.create(Rock, { weight: 1 })
     await w.run(1_000)
@@ -263,7 +263,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
   })
 
   test('what somebody takes meanwhile is theirs, and who comes back hears so', async () => {
-    const { w, all } = await crew({ topology }, 4)
+    const { w, all } = await cluster({ topology }, 4)
     const linus = all[2]!
     const rock = linus.create(Rock, { weight: 1 })
     await w.run(1_000)
@@ -279,7 +279,7 @@ describe.each(['star', 'mesh'] as const)('in a %s', (topology) => {
 
 describe('a collection', () => {
   test('is the same until something of its type changes, and never changes itself', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const empty = all[2]!.all(Rock)
     expect(all[2]!.all(Rock)).toBe(empty)
     all[0]!.create(Pot)
@@ -300,7 +300,7 @@ describe('a collection', () => {
   })
 
   test('keeps the contract of useSyncExternalStore: stable functions, a stable snapshot, told after', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const { snapshot, subscribe } = all[2]!.all(Rock)
     const rock = all[0]!.create(Rock)
     await w.run(500)
@@ -319,7 +319,7 @@ describe('a collection', () => {
   })
 
   test('tells of each that came, changed or went, once for all that came together (AP-10)', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     const told: string[] = []
     const rocks = all[2]!.all(Rock)
     const before = all[0]!.create(Rock, { weight: 9 })
@@ -345,7 +345,7 @@ describe('a collection', () => {
   })
 
   test('is told of once, however many came with one word', async () => {
-    const { w, all } = await crew()
+    const { w, all } = await cluster()
     let told = 0
     all[2]!.all(Rock).subscribe(() => told++)
     for (let i = 0; i < 20; i++) all[0]!.create(Rock, { weight: i })
@@ -357,7 +357,7 @@ describe('a collection', () => {
   })
 
   test('is told of one’s own changes too', async () => {
-    const { all } = await crew({}, 2)
+    const { all } = await cluster({}, 2)
     const seen: number[] = []
     const rocks = all[1]!.all(Rock)
     rocks.subscribe(() => seen.push(rocks.snapshot().length))
@@ -370,7 +370,7 @@ describe('a collection', () => {
 
 describe('errors name the object, the field and what is wrong', () => {
   test('of values, types and names', async () => {
-    const { all } = await crew({}, 2)
+    const { all } = await cluster({}, 2)
     const [ada] = all
     const Other = object('other', { x: u8 })
     const cases: [() => unknown, string, string[]][] = [
@@ -391,7 +391,7 @@ describe('errors name the object, the field and what is wrong', () => {
   })
 
   test('of what is not mine, and of what is gone; nothing changes by them', async () => {
-    const { w, all } = await crew({}, 2)
+    const { w, all } = await cluster({}, 2)
     const rock = all[0]!.create(Rock, { weight: 7 })
     await w.run(500)
     const seen = one(all[1]!, Rock)
@@ -428,7 +428,7 @@ describe('errors name the object, the field and what is wrong', () => {
   })
 
   test('of a session that was left: what waits hears it too', async () => {
-    const { w, all } = await crew({}, 3)
+    const { w, all } = await cluster({}, 3)
     const hat = all[1]!.create(Hat)
     await w.run(500)
     all[1]!.on('asked', () => {})

@@ -56,7 +56,7 @@ const game = {
 } as const
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
-interface Crew {
+interface Cluster {
   w: SessionWorld
   all: Session[]
 }
@@ -66,7 +66,7 @@ async function table(
   conditions = 'rtt=40',
   more: Partial<JoinOptions> = {},
   seed = 1,
-): Promise<Crew> {
+): Promise<Cluster> {
   const w = world({ seed, conditions })
   const all: Session[] = []
   for (const name of NAMES.slice(0, count)) all.push(await w.join({ ...game, name, ...more }))

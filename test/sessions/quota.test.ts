@@ -8,7 +8,7 @@ import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { storedBefore } from '../../packages/hub/src/machine/records.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { refusal, Rock, types } from './crew.ts'
+import { refusal, Rock, types } from './cluster.ts'
 
 const garden = { game: 'garden', types }
 

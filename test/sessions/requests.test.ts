@@ -19,7 +19,7 @@ import {
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import { toyTicket, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import type { Fields } from '../../packages/holdfast/src/wire/fields/schema.ts'
-import { settled } from './crew.ts'
+import { settled } from './cluster.ts'
 
 const Ask = object('ask', { x: u8 }, { take: 'ask', onOwnerLeave: 'keep' })
 const Free = object('free', { x: u8 }, { take: 'free', onOwnerLeave: 'keep' })
@@ -27,13 +27,13 @@ const Theirs = object('theirs', { x: u8 }, { take: 'ask', unanswered: 'take' })
 const Raw = object('raw', { d: bytes(8) })
 const types = [Ask, Free, Theirs, Raw]
 
-interface Crew {
+interface Cluster {
   w: SessionWorld
   all: Session[]
 }
 
 /** In the order in which they came: the first serves. */
-async function crew(names: string, more: Partial<JoinOptions> = {}, rtt = 40): Promise<Crew> {
+async function cluster(names: string, more: Partial<JoinOptions> = {}, rtt = 40): Promise<Cluster> {
   const w = world({ seed: 3, conditions: `rtt=${rtt}`, linesMax: 0 })
   const all: Session[] = []
   for (const name of names) all.push(await w.join({ game: 'ask', types, name, ...more }, { name }))
@@ -69,7 +69,7 @@ function owner(all: readonly Session[], type: ObjectType<Fields> | typeof Ask): 
 describe('who waits for an owner’s answer', () => {
   test('B29, B30: hears that it was given to another, who dies before it told anybody (OB-1)', async () => {
     for (let wait = 0; wait <= 56; wait += 8) {
-      const { w, all } = await crew('pogt')
+      const { w, all } = await cluster('pogt')
       const [p, o, g, t] = all as [Session, Session, Session, Session]
       o.create(Ask)
       o.on('asked', () => {})
@@ -89,7 +89,7 @@ describe('who waits for an owner’s answer', () => {
   test.each([true, false])(
     'B29: hears it though the object was on its way to another: %s (OB-1)',
     async (yes) => {
-      const { w, all } = await crew('pogty')
+      const { w, all } = await cluster('pogty')
       const [p, o, g, t, y] = all as [Session, Session, Session, Session, Session]
       o.create(Ask)
       o.on('asked', (asking) => (yes ? asking.grant() : asking.refuse()))
@@ -113,7 +113,7 @@ describe('who waits for an owner’s answer', () => {
     'B29: hears it though its ask was lost with the owner’s link, cut for %d ms (OB-1)',
     async (ms) => {
       for (const at of [0, 15, 30]) {
-        const { w, all } = await crew('pogt')
+        const { w, all } = await cluster('pogt')
         const [p, o, , t] = all as [Session, Session, Session, Session]
         o.create(Ask)
         o.on('asked', (asking) => asking.grant())
@@ -136,7 +136,7 @@ describe('who waits for an owner’s answer', () => {
   )
 
   test('B30: asks the next server, which asks the owner, who answers as it did before', async () => {
-    const { w, all } = await crew('pogt')
+    const { w, all } = await cluster('pogt')
     const [p, o, , t] = all as [Session, Session, Session, Session]
     o.create(Ask)
     const heard: Asking[] = []
@@ -153,7 +153,7 @@ describe('who waits for an owner’s answer', () => {
   })
 
   test('B29: hears after ten seconds that the owner did not answer; then others may ask (OB-7)', async () => {
-    const { w, all } = await crew('pogt')
+    const { w, all } = await cluster('pogt')
     const [, o, g, t] = all as [Session, Session, Session, Session]
     o.create(Ask)
     let throws = true
@@ -180,7 +180,7 @@ describe('who waits for an owner’s answer', () => {
   })
 
   test('B29: has it after ten seconds where its type says so (OB-7)', async () => {
-    const { w, all } = await crew('pogt')
+    const { w, all } = await cluster('pogt')
     const [p, o, g, t] = all as [Session, Session, Session, Session]
     o.create(Theirs)
     const heard: Asking[] = []
@@ -195,7 +195,7 @@ describe('who waits for an owner’s answer', () => {
   })
 
   test('and is cut off itself has an answer within half a minute, and when it is back', async () => {
-    const { w, all } = await crew('pogt')
+    const { w, all } = await cluster('pogt')
     const [p, o, , t] = all as [Session, Session, Session, Session]
     o.create(Ask)
     o.on('asked', (asking) => asking.grant())
@@ -215,7 +215,7 @@ describe('who waits for an owner’s answer', () => {
 })
 
 test('B30: in a mesh nobody is told `gone` of an object that the server has not heard of (OB-4)', async () => {
-  const { w, all } = await crew('pab', { topology: 'mesh' }, 30)
+  const { w, all } = await cluster('pab', { topology: 'mesh' }, 30)
   const [p, a, b] = all as [Session, Session, Session]
   w.conditions('a', 'p', 'rtt=200')
   a.create(Free)
@@ -228,7 +228,7 @@ test('B30: in a mesh nobody is told `gone` of an object that the server has not 
 
 test('B30: of two who ask at once one is told `granted`, over the death of the server too (OB-5)', async () => {
   for (let wait = 0; wait <= 116; wait += 4) {
-    const { w, all } = await crew('pnobc')
+    const { w, all } = await cluster('pnobc')
     const [p, n, o, b, c] = all as [Session, Session, Session, Session, Session]
     o.create(Free)
     await w.run(2_000)
@@ -285,7 +285,7 @@ describe('builds whose rules of a type differ', () => {
 })
 
 test('after leave() a handle is nobody’s, and says so as `create` does (OB-9)', async () => {
-  const { w, all } = await crew('pab')
+  const { w, all } = await cluster('pab')
   const [, a, b] = all as [Session, Session, Session]
   const mine = a.create(Free, { x: 1 })
   await w.run(500)
@@ -304,7 +304,7 @@ test('after leave() a handle is nobody’s, and says so as `create` does (OB-9)'
 })
 
 test('bytes of a state cannot be written in place, nor those that were given (OB-11)', async () => {
-  const { w, all } = await crew('pa')
+  const { w, all } = await cluster('pa')
   const given = Uint8Array.of(1, 2, 3)
   const raw = all[1]!.create(Raw, { d: given })
   given[0] = 9
@@ -321,7 +321,7 @@ test('bytes of a state cannot be written in place, nor those that were given (OB
 
 describe('an object tells', () => {
   test('whom it comes from, whom it goes to, what was refused, and that it ended (OB-12)', async () => {
-    const { w, all } = await crew('pab')
+    const { w, all } = await cluster('pab')
     const [p, a, b] = all as [Session, Session, Session]
     const mine = a.create(Free)
     const hat = a.create(Ask)
@@ -348,7 +348,7 @@ describe('an object tells', () => {
     expect(() => hat.on('moved' as never, () => {})).toThrow(/an object has no event "moved"/)
   })
   test('each change once, for all that came together (OB-12)', async () => {
-    const { w, all } = await crew('pa')
+    const { w, all } = await cluster('pa')
     const [p, a] = all as [Session, Session]
     const mine = a.create(Free)
     await w.run(500)
@@ -371,7 +371,7 @@ describe('an object tells', () => {
 
 describe('a session that has no room for more objects', () => {
   test('B23: keeps none of its maker alone: two make 6,000 each at once (OB-2)', async () => {
-    const { w, all } = await crew('pab', { objectsPerPlayer: 10_000 })
+    const { w, all } = await cluster('pab', { objectsPerPlayer: 10_000 })
     const [p, a, b] = all as [Session, Session, Session]
     const gone: string[] = []
     for (const session of [a, b]) {

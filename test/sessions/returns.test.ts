@@ -20,7 +20,7 @@ const add = action('add', (table, { by }: { by: number }) => {
 const duel = { game: 'duel', types: [add] }
 const NAMES = ['Ada', 'Grace', 'Linus', 'Edsger']
 
-async function crew(
+async function cluster(
   seed: number,
   count: number,
   more: Partial<JoinOptions> = {},
@@ -66,7 +66,7 @@ async function settled(w: SessionWorld, promises: Promise<unknown>[]): Promise<s
 
 describe('coming back', () => {
   test('T34: a new process with the token is the same player, and goes on counting', async () => {
-    const { w, all } = await crew(31, 3)
+    const { w, all } = await cluster(31, 3)
     const linus = all[2]!
     await settled(w, [linus.act(add, { by: 1 }), linus.act(add, { by: 1 })])
     const { token, me } = linus
@@ -82,7 +82,7 @@ describe('coming back', () => {
   })
 
   test('T34: the same player opened twice: the newest plays on, the older is told', async () => {
-    const { w, all } = await crew(32, 3)
+    const { w, all } = await cluster(32, 3)
     const linus = all[2]!
     const again = await w.join({ ...duel, name: 'Linus', token: linus.token })
     await w.runUntil(() => linus.status === 'lost', 5_000)
@@ -94,7 +94,7 @@ describe('coming back', () => {
   })
 
   test('T34: the server itself opened twice gives its role away and goes', async () => {
-    const { w, all } = await crew(33, 3)
+    const { w, all } = await cluster(33, 3)
     const server = inRole(all, 'backedup')
     const again = await w.join({ ...duel, name: 'Ada', token: server.token })
     await w.runUntil(() => server.status === 'lost', 10_000)
@@ -125,7 +125,7 @@ describe('coming back', () => {
   )
 
   test('S-5: after a minute away one is somebody new, and is told', async () => {
-    const { w, all } = await crew(34, 3, { keepRoom: false })
+    const { w, all } = await cluster(34, 3, { keepRoom: false })
     const linus = all[2]!
     const healed = heard(linus, 'healed')
     w.partition([[w.nodeOf(linus)], [w.nodeOf(all[0]!), w.nodeOf(all[1]!), 'hub']])
@@ -137,7 +137,7 @@ describe('coming back', () => {
   })
 
   test('T33: a cut of 30 seconds is healed with what was asked meanwhile', async () => {
-    const { w, all } = await crew(35, 3)
+    const { w, all } = await cluster(35, 3)
     const linus = all[2]!
     const healed = heard(linus, 'healed')
     w.partition([[w.nodeOf(linus)], [w.nodeOf(all[0]!), w.nodeOf(all[1]!), 'hub']])
@@ -151,7 +151,7 @@ describe('coming back', () => {
   })
 
   test('T33: who stood still was away for all of that time', async () => {
-    const { w, all } = await crew(37, 3)
+    const { w, all } = await cluster(37, 3)
     const linus = all[2]!
     const healed = heard(linus, 'healed')
     w.stall(w.nodeOf(linus), 15_000)
@@ -168,7 +168,7 @@ describe('coming back', () => {
 
 describe('hand-over', () => {
   test('T4, T5: the server gives its role to the backup; nobody waits and nobody goes', async () => {
-    const { w, all } = await crew(41, 3)
+    const { w, all } = await cluster(41, 3)
     const server = inRole(all, 'backedup')
     const backup = inRole(all, 'backup')
     const statuses = all.map((session) => heard(session, 'status'))
@@ -183,7 +183,7 @@ describe('hand-over', () => {
   })
 
   test('T5: a server that is about to freeze hands over at once, and is a member when it thaws', async () => {
-    const { w, all } = await crew(45, 3)
+    const { w, all } = await cluster(45, 3)
     await w.run(1_000)
     const server = inRole(all, 'backedup')
     const backup = inRole(all, 'backup')
@@ -197,7 +197,7 @@ describe('hand-over', () => {
   })
 
   test('T3: a server that leaves hands over first', async () => {
-    const { w, all } = await crew(42, 3)
+    const { w, all } = await cluster(42, 3)
     const server = inRole(all, 'backedup')
     const backup = inRole(all, 'backup').me.inc
     const others = all.filter((session) => session !== server)
@@ -211,12 +211,12 @@ describe('hand-over', () => {
   })
 
   test('without a backup there is nobody to hand over to', async () => {
-    const { all } = await crew(43, 1)
+    const { all } = await cluster(43, 1)
     expect(all[0]!.handOver()).toBe(false)
   })
 
   test('T5: a server whose loop stands still again and again hands over', async () => {
-    const { w, all } = await crew(44, 3, {}, 'browser')
+    const { w, all } = await cluster(44, 3, {}, 'browser')
     const server = inRole(all, 'backedup')
     await w.run(31_000)
     for (let i = 0; i < 10; i++) {
@@ -233,7 +233,7 @@ describe('hand-over', () => {
 
 describe('recovery', () => {
   test('T30: server and backup die at once: the others go on with all they saw', async () => {
-    const { w, all } = await crew(51, 4)
+    const { w, all } = await cluster(51, 4)
     const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
     const rest = all.filter((session) => session !== server && session !== backup)
     await settled(
@@ -266,7 +266,7 @@ describe('recovery', () => {
   })
 
   test('T30: the copy of whoever saw most is the one that counts', async () => {
-    const { w, all } = await crew(52, 4)
+    const { w, all } = await cluster(52, 4)
     const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
     const [deaf, well] = all.filter((session) => session !== server && session !== backup)
     w.partition([[w.nodeOf(deaf!)], [w.nodeOf(server), w.nodeOf(backup), w.nodeOf(well!)]])
@@ -280,7 +280,7 @@ describe('recovery', () => {
   })
 
   test('T30: where it is not wanted the session ends, and says why', async () => {
-    const { w, all } = await crew(53, 3, { recover: false, keepRoom: false })
+    const { w, all } = await cluster(53, 3, { recover: false, keepRoom: false })
     const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
     const survivor = all.find((session) => session !== server && session !== backup)!
     w.kill(server)
@@ -297,7 +297,7 @@ describe('recovery', () => {
   })
 
   test('T43: a server that is cut off from hub and members tells nothing once they may go on', async () => {
-    const { w, all } = await crew(54, 4)
+    const { w, all } = await cluster(54, 4)
     const [server, backup] = [inRole(all, 'backedup'), inRole(all, 'backup')]
     const rest = all.filter((session) => session !== server && session !== backup)
     const heads = [w.nodeOf(server), w.nodeOf(backup)]
@@ -320,7 +320,7 @@ describe('recovery', () => {
   })
 
   test('T29: while the hub is away, a session whose members promise to stay goes on', async () => {
-    const { w, all } = await crew(55, 3)
+    const { w, all } = await cluster(55, 3)
     await w.run(5_000)
     w.killHub()
     await w.run(40_000)

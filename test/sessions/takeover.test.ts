@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/index.ts'
 import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { settled } from './crew.ts'
+import { settled } from './cluster.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = Number(table.get('sum') ?? 0) + by

@@ -5,7 +5,7 @@ import type { InternalSession as Session } from '../../packages/holdfast/src/joi
 import { describe, expect, test } from 'vitest'
 import { action, type ActionOutcome, piece, u8 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { answered, settled } from './crew.ts'
+import { answered, settled } from './cluster.ts'
 import * as actions from '../../packages/holdfast/src/actions/protocol/actions.ts'
 
 const Die = piece('die', { pips: u8 })

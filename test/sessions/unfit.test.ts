@@ -19,7 +19,7 @@ import {
 } from '../../packages/holdfast/src/index.ts'
 import { struct, text, u8, vec2 } from '../../packages/holdfast/src/index.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
-import { refusal, rejection, settled } from './crew.ts'
+import { refusal, rejection, settled } from './cluster.ts'
 
 const fields = {
   name: text(8),

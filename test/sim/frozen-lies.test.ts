@@ -4,7 +4,7 @@
 // Slow: it plays whole sessions in a storm of packets.
 import { describe, expect, test } from 'vitest'
 import { hashValues, thawed } from '../frozen.ts'
-import { cheat, complaints, rage, type Scene, scene } from '../fuzz/crew.ts'
+import { cheat, complaints, rage, type Scene, scene } from '../fuzz/cluster.ts'
 import * as hub from '../fuzz/hub.ts'
 
 const SEEDS = [11, 12, 13, 14]

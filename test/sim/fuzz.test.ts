@@ -17,7 +17,7 @@ import {
   scene,
   type Scene,
   tell,
-} from '../fuzz/crew.ts'
+} from '../fuzz/cluster.ts'
 
 const REFRESHES_MAX = 8
 

@@ -2,7 +2,7 @@
 // Method: whole sessions in virtual time, with the actions and the rules as they ship.
 import { expect, test } from 'vitest'
 import { leftOf } from './clock.ts'
-import { act, type Crew, done, manOn, table } from './crew.ts'
+import { act, type Cluster, done, manOn, table } from './cluster.ts'
 import { chessOf } from './duel.ts'
 import { KINDS } from './men.ts'
 import { Man } from './pieces.ts'
@@ -16,30 +16,30 @@ const square = (name: string): number =>
   (8 - Number(name[1])) * 8 + 'abcdefgh'.indexOf(name[0]!) + 1
 
 /** Black is the third player, white the fourth. */
-async function chess(clock = 0): Promise<Crew> {
-  const crew = await table('chess', 1, clock)
-  expect(await act(crew, 2, ACTS.sit, { seat: 0 })).toBe('')
-  expect(await act(crew, 3, ACTS.sit, { seat: 1 })).toBe('')
-  return crew
+async function chess(clock = 0): Promise<Cluster> {
+  const cluster = await table('chess', 1, clock)
+  expect(await act(cluster, 2, ACTS.sit, { seat: 0 })).toBe('')
+  expect(await act(cluster, 3, ACTS.sit, { seat: 1 })).toBe('')
+  return cluster
 }
 
-const go = (crew: Crew, who: number, text: string): Promise<string> => {
-  const man = manOn(crew.all[who]!, square(text.slice(0, 2))).id
+const go = (cluster: Cluster, who: number, text: string): Promise<string> => {
+  const man = manOn(cluster.all[who]!, square(text.slice(0, 2))).id
   const [to, promotion] = [square(text.slice(2, 4)), text[4]]
-  return act(crew, who, ACTS.moveChessman, { man, to, ...(promotion && { promotion }) })
+  return act(cluster, who, ACTS.moveChessman, { man, to, ...(promotion && { promotion }) })
 }
 
 /** Plays moves such as `e2e4`, white's first. */
-async function line(crew: Crew, text: string): Promise<void> {
+async function line(cluster: Cluster, text: string): Promise<void> {
   for (const [at, move] of text.split(' ').entries()) {
-    expect([move, await go(crew, at % 2 === 0 ? 3 : 2, move)]).toEqual([move, ''])
+    expect([move, await go(cluster, at % 2 === 0 ? 3 : 2, move)]).toEqual([move, ''])
   }
 }
 
-const said = ({ all }: Crew): string => recordsAfter(all[0]!.table, 0).at(-1)!.text
+const said = ({ all }: Cluster): string => recordsAfter(all[0]!.table, 0).at(-1)!.text
 
 /** All men that are not captured stand where the rules have them. */
-function agree({ all }: Crew): void {
+function agree({ all }: Cluster): void {
   const { cells } = chessOf(all[1]!.table)
   const men = all[1]!.all(Man).filter(({ state }) => state.square !== 0)
   expect(men).toHaveLength(cells.replaceAll('.', '').length)
@@ -51,34 +51,36 @@ function agree({ all }: Crew): void {
 }
 
 test('only who sits at a colour moves it, in turn, as the rules say, and with words that help', async () => {
-  const crew = await table('chess')
-  expect(await go(crew, 3, 'e2e4')).toContain('Only who sits at white')
-  await act(crew, 3, ACTS.sit, { seat: 1 })
-  expect(await go(crew, 3, 'e2e4')).toContain('Nobody sits at black')
-  await act(crew, 2, ACTS.sit, { seat: 0 })
-  expect(await go(crew, 2, 'e7e5')).toContain('not your turn')
-  expect(await go(crew, 3, 'e2e5')).toBe('The pawn cannot go from e2 to e5.')
-  const man = manOn(crew.all[3]!, square('e2'))
-  const move = (args: object): Promise<string> => act(crew, 3, ACTS.moveChessman, args as never)
+  const cluster = await table('chess')
+  expect(await go(cluster, 3, 'e2e4')).toContain('Only who sits at white')
+  await act(cluster, 3, ACTS.sit, { seat: 1 })
+  expect(await go(cluster, 3, 'e2e4')).toContain('Nobody sits at black')
+  await act(cluster, 2, ACTS.sit, { seat: 0 })
+  expect(await go(cluster, 2, 'e7e5')).toContain('not your turn')
+  expect(await go(cluster, 3, 'e2e5')).toBe('The pawn cannot go from e2 to e5.')
+  const man = manOn(cluster.all[3]!, square('e2'))
+  const move = (args: object): Promise<string> => act(cluster, 3, ACTS.moveChessman, args as never)
   expect(await move({ man: 987_654, to: 3 })).toBe('There is no man 987654 on this board.')
   for (const to of [0, 65, -1, 1.5, '37.2', null, undefined]) {
     expect(await move({ man: man.id, to })).toMatch(/no such square|cannot go/)
   }
-  expect(await act(crew, 3, ACTS.hop, { man: man.id, to: 5 })).toContain('not on the table')
+  expect(await act(cluster, 3, ACTS.hop, { man: man.id, to: 5 })).toContain('not on the table')
   // By hand it is carried, and goes back.
-  await done(crew, man.grab())
-  await done(crew, man.release({ at: [500, 20] }))
+  await done(cluster, man.grab())
+  await done(cluster, man.release({ at: [500, 20] }))
   expect(man.state.at).toEqual(chessAt(square('e2')))
-  expect(await done(crew, man.update({ kind: 5 }))).toMatchObject({ code: 'refused' })
-  expect(await done(crew, manOn(crew.all[2]!, square('e2')).grab())).toMatchObject({ ok: false })
-  agree(crew)
+  expect(await done(cluster, man.update({ kind: 5 }))).toMatchObject({ code: 'refused' })
+  expect(await done(cluster, manOn(cluster.all[2]!, square('e2')).grab())).toMatchObject({
+    ok: false,
+  })
+  agree(cluster)
 })
 
 test('capture, castling, in passing and promotion move all men that they should', async () => {
-  const crew = await chess()
-  await line(crew, 'e2e4 g8f6 e4e5 d7d5 e5d6')
-  expect(said(crew)).toBe('moved e5×d6')
-  agree(crew)
+  const cluster = await chess()
+  await line(cluster, 'e2e4 g8f6 e4e5 d7d5 e5d6')
+  expect(said(cluster)).toBe('moved e5×d6')
+  agree(cluster)
   for (const [who, text] of [
     [2, 'g7g6'],
     [3, 'd6c7'],
@@ -86,82 +88,82 @@ test('capture, castling, in passing and promotion move all men that they should'
     [3, 'a2a3'],
     [2, 'e8g8'],
   ] as const) {
-    expect([text, await go(crew, who, text)]).toEqual([text, ''])
+    expect([text, await go(cluster, who, text)]).toEqual([text, ''])
   }
-  expect(said(crew)).toBe('castled short')
-  agree(crew)
-  expect(await go(crew, 3, 'c7b8')).toContain('what the pawn becomes')
-  expect(await go(crew, 3, 'c7b8k')).toContain('what the pawn becomes')
-  expect(await go(crew, 3, 'c7b8n')).toBe('')
-  expect(said(crew)).toBe('moved c7×b8 and promoted to a knight')
-  agree(crew)
-  const gone = crew.all[1]!.all(Man).filter(({ state }) => state.square === 0)
+  expect(said(cluster)).toBe('castled short')
+  agree(cluster)
+  expect(await go(cluster, 3, 'c7b8')).toContain('what the pawn becomes')
+  expect(await go(cluster, 3, 'c7b8k')).toContain('what the pawn becomes')
+  expect(await go(cluster, 3, 'c7b8n')).toBe('')
+  expect(said(cluster)).toBe('moved c7×b8 and promoted to a knight')
+  agree(cluster)
+  const gone = cluster.all[1]!.all(Man).filter(({ state }) => state.square === 0)
   expect(new Set(gone.map(({ state }) => String(state.at))).size).toBe(gone.length)
   const off = gone[0]!.id
   const back = { man: off, to: square('a5') }
-  expect(await act(crew, 2, ACTS.moveChessman, back)).toContain(`no man ${off} on this board`)
+  expect(await act(cluster, 2, ACTS.moveChessman, back)).toContain(`no man ${off} on this board`)
 })
 
 test('mate ends it, and another begins with the sides changed and all men', async () => {
-  const crew = await chess()
-  await line(crew, 'f2f3 e7e5 g2g4')
-  expect(await act(crew, 2, ACTS.again, null)).toContain('not over')
-  expect(await go(crew, 2, 'd8h4')).toBe('')
-  const { player } = crew.all[2]!.me
-  const loser = crew.all[3]!.me.player
-  expect(endOf(crew.all[1]!.table)).toEqual({
+  const cluster = await chess()
+  await line(cluster, 'f2f3 e7e5 g2g4')
+  expect(await act(cluster, 2, ACTS.again, null)).toContain('not over')
+  expect(await go(cluster, 2, 'd8h4')).toBe('')
+  const { player } = cluster.all[2]!.me
+  const loser = cluster.all[3]!.me.player
+  expect(endOf(cluster.all[1]!.table)).toEqual({
     winner: player,
     text: `{${player}} wins with black: {${loser}} is checkmate.`,
   })
-  expect(await go(crew, 3, 'a2a3')).toContain('over')
-  expect(await act(crew, 2, ACTS.again, null)).toBe('')
-  expect(seatsOf(crew.all[1]!.table)).toEqual([loser, player])
-  expect(crew.all[1]!.all(Man)).toHaveLength(32)
-  agree(crew)
-  expect(await go(crew, 2, 'e2e4')).toBe('')
+  expect(await go(cluster, 3, 'a2a3')).toContain('over')
+  expect(await act(cluster, 2, ACTS.again, null)).toBe('')
+  expect(seatsOf(cluster.all[1]!.table)).toEqual([loser, player])
+  expect(cluster.all[1]!.all(Man)).toHaveLength(32)
+  agree(cluster)
+  expect(await go(cluster, 2, 'e2e4')).toBe('')
 })
 
 test('the third time that the men stand alike it is a draw, over the death of the server', async () => {
-  const crew = await chess()
-  await line(crew, 'g1f3 g8f6 f3g1 f6g8 g1f3 g8f6')
-  crew.w.kill(crew.all[0]!)
-  await crew.w.run(20_000)
-  const left = { ...crew, all: [crew.all[1]!, ...crew.all.slice(1)] }
+  const cluster = await chess()
+  await line(cluster, 'g1f3 g8f6 f3g1 f6g8 g1f3 g8f6')
+  cluster.w.kill(cluster.all[0]!)
+  await cluster.w.run(20_000)
+  const left = { ...cluster, all: [cluster.all[1]!, ...cluster.all.slice(1)] }
   await line(left, 'f3g1 f6g8')
-  expect(endOf(crew.all[1]!.table)).toEqual({
+  expect(endOf(cluster.all[1]!.table)).toEqual({
     winner: 0,
     text: 'A draw: the men stood like this 3 times.',
   })
 })
 
 test('with a clock time runs from the first move on, and who has none left loses', async () => {
-  const crew = await chess(20_000)
-  await crew.w.run(30_000)
-  await line(crew, 'e2e4')
-  await crew.w.run(12_000)
-  const seen = crew.all[1]!
+  const cluster = await chess(20_000)
+  await cluster.w.run(30_000)
+  await line(cluster, 'e2e4')
+  await cluster.w.run(12_000)
+  const seen = cluster.all[1]!
   expect(Math.round(leftOf(seen.table, 'b', seen.now())! / 1000)).toBe(8)
-  await crew.w.run(12_000)
+  await cluster.w.run(12_000)
   expect(endOf(seen.table)!.text).toContain('ran out of time: white wins')
 })
 
 test('at a free table the men move freely, and a pawn becomes what one chooses', async () => {
-  const crew = await table('free')
-  expect(await act(crew, 3, ACTS.board, { out: 'go' as never })).toContain('not for "go"')
-  expect(await act(crew, 3, ACTS.board, { out: 'chess' })).toBe('')
-  agree({ ...crew })
-  const pawn = manOn(crew.all[2]!, square('e2'))
-  await done(crew, pawn.grab())
-  await done(crew, pawn.release({ at: chessAt(square('e8')) }))
+  const cluster = await table('free')
+  expect(await act(cluster, 3, ACTS.board, { out: 'go' as never })).toContain('not for "go"')
+  expect(await act(cluster, 3, ACTS.board, { out: 'chess' })).toBe('')
+  agree({ ...cluster })
+  const pawn = manOn(cluster.all[2]!, square('e2'))
+  await done(cluster, pawn.grab())
+  await done(cluster, pawn.release({ at: chessAt(square('e8')) }))
   expect(pawn.state.at).toEqual(chessAt(square('e8')))
-  expect(await done(crew, pawn.update({ kind: 5 }))).toMatchObject({ ok: true })
-  expect(await done(crew, pawn.update({ kind: 7 }))).toMatchObject({
+  expect(await done(cluster, pawn.update({ kind: 5 }))).toMatchObject({ ok: true })
+  expect(await done(cluster, pawn.update({ kind: 7 }))).toMatchObject({
     reason: 'Chessmen are of kinds 1 to 6, and not 7.',
   })
-  expect(await done(crew, pawn.update({ kind: 0 }))).toMatchObject({ ok: false })
-  expect(await act(crew, 2, ACTS.board, { out: 'draughts' })).toBe('')
-  expect(crew.all[1]!.all(Man)).toHaveLength(24)
-  expect(await done(crew, crew.all[2]!.all(Man)[0]!.update({ kind: 5 }))).toMatchObject({
+  expect(await done(cluster, pawn.update({ kind: 0 }))).toMatchObject({ ok: false })
+  expect(await act(cluster, 2, ACTS.board, { out: 'draughts' })).toBe('')
+  expect(cluster.all[1]!.all(Man)).toHaveLength(24)
+  expect(await done(cluster, cluster.all[2]!.all(Man)[0]!.update({ kind: 5 }))).toMatchObject({
     reason: 'A man of draughts is none of chess.',
   })
 })

@@ -6,26 +6,26 @@ import { afterEach, beforeEach } from 'vitest'
 import { Hub, killed, Window } from './harness.ts'
 
 /** See the head of this file. */
-export class Crew {
+export class Cluster {
   windows: Window[] = []
   bots: ChildProcess[] = []
   #hub: Hub | null = null
 
   /** Call it once, at the head of a file. @param demo  any member may kill the server */
-  static forEachTest(demo: boolean = false): Crew {
-    const crew = new Crew()
+  static forEachTest(demo: boolean = false): Cluster {
+    const cluster = new Cluster()
     beforeEach(async () => {
-      crew.#hub = await Hub.start(demo)
+      cluster.#hub = await Hub.start(demo)
     })
-    afterEach(() => crew.end())
-    return crew
+    afterEach(() => cluster.end())
+    return cluster
   }
 
   /** A hub for as long as one wants it. */
-  static async begin(): Promise<Crew> {
-    const crew = new Crew()
-    crew.#hub = await Hub.start()
-    return crew
+  static async begin(): Promise<Cluster> {
+    const cluster = new Cluster()
+    cluster.#hub = await Hub.start()
+    return cluster
   }
 
   get hub(): Hub {

@@ -41,7 +41,7 @@ export interface Balance {
 }
 
 /** See the head of this file. */
-export class Crew {
+export class Cluster {
   readonly #folder: string
   readonly #ears: 'watch' | 'deaf'
   readonly #every: number

@@ -1,4 +1,4 @@
-/** A crew in virtual time, and what its mistakes are answered with. */
+/** A cluster in virtual time, and what its mistakes are answered with. */
 
 import { expect } from 'vitest'
 import {
@@ -22,17 +22,17 @@ const Blob = object('blob', { name: text(8), run: bytes(8) })
 export const put = action('put', (table, { key, value }: { key: string; value: unknown }) => {
   table.set(key, value as never)
 })
-/** What the crew plays with. */
+/** What the cluster plays with. */
 export const types = [Rock, Blob, put]
 
 /** Members that have met. */
-export interface Crew {
+export interface Cluster {
   w: SessionWorld
   all: Session[]
 }
 
 /** Three members, all in, with time to become a server and its backup. */
-export async function crew(more: Partial<JoinOptions> = {}, count = 3): Promise<Crew> {
+export async function cluster(more: Partial<JoinOptions> = {}, count = 3): Promise<Cluster> {
   const w = world({ seed: 5, conditions: 'rtt=20' })
   const all: Session[] = []
   for (const name of ['Ada', 'Grace', 'Linus'].slice(0, count)) {

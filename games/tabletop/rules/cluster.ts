@@ -8,13 +8,13 @@ import type { Game } from './seats.ts'
 import { ACTS, TYPES } from './things.ts'
 
 /** Four at one table. */
-export interface Crew {
+export interface Cluster {
   w: SessionWorld
   all: Session[]
 }
 
 /** They come in, and one of them sets up that game. */
-export async function table(game: Game, seed = 1, clock = 0): Promise<Crew> {
+export async function table(game: Game, seed = 1, clock = 0): Promise<Cluster> {
   const w = world({ seed, conditions: 'rtt=20' })
   const all: Session[] = []
   for (const name of ['Ada', 'Grace', 'Linus', 'Edsger']) {
@@ -26,7 +26,7 @@ export async function table(game: Game, seed = 1, clock = 0): Promise<Crew> {
 }
 
 /** Waits for a promise in virtual time, and until all know. */
-export async function done<Value>({ w }: Crew, promise: Promise<Value>): Promise<Value> {
+export async function done<Value>({ w }: Cluster, promise: Promise<Value>): Promise<Value> {
   let settled = false
   void promise.finally(() => (settled = true)).catch(() => {})
   await w.runUntil(() => settled, 60_000)
@@ -36,12 +36,12 @@ export async function done<Value>({ w }: Crew, promise: Promise<Value>): Promise
 
 /** Does it. @returns why not; empty if it was done */
 export async function act<Args>(
-  crew: Crew,
+  cluster: Cluster,
   who: number,
   action: ActionType<Args>,
   args: Args,
 ): Promise<string> {
-  const outcome = await done(crew, crew.all[who]!.act(action, args))
+  const outcome = await done(cluster, cluster.all[who]!.act(action, args))
   return outcome.ok ? '' : outcome.reason
 }
 
