@@ -17,7 +17,7 @@ import { otherVersion } from '../packages/holdfast/src/session/membership.ts'
 import { SESSION_VERSION } from '../packages/holdfast/src/session/messages.ts'
 import {
   read,
-  SHEET_VERSIONS,
+  SEGMENT_VERSIONS,
   versionsOf,
   writeSnapshotSegment,
 } from '../packages/holdfast/src/session/segments.ts'
@@ -92,20 +92,20 @@ describe('a later build', () => {
     }
   })
 
-  test('writes what this one reads, sheets and files, if it says so (N-2)', () => {
+  test('writes what this one reads, segments and files, if it says so (N-2)', () => {
     const settings = { terms: '', topology: 'star', playersMax: 4 } as const
     const snapshot = durable.snapshot(durable.create(), [])
-    const own = { settings, lineage: [], sheets: 1, schema: 1, types: '', index: 0, snapshot }
+    const own = { settings, lineage: [], segments: 1, schema: 1, types: '', index: 0, snapshot }
     const bytes = writeSnapshotSegment(own)
-    const at = bytes.indexOf(SHEET_VERSIONS.highest, 9)
-    expect([at, versionsOf(bytes)]).toEqual([9, SHEET_VERSIONS.highest])
-    bytes[at] = later(SHEET_VERSIONS.highest)
+    const at = bytes.indexOf(SEGMENT_VERSIONS.highest, 9)
+    expect([at, versionsOf(bytes)]).toEqual([9, SEGMENT_VERSIONS.highest])
+    bytes[at] = later(SEGMENT_VERSIONS.highest)
     expect(read([{ bytes, index: 0 }])).toMatchObject({ length: 0 })
-    bytes[at] = tooLate(SHEET_VERSIONS.highest)
+    bytes[at] = tooLate(SEGMENT_VERSIONS.highest)
     expect(read([{ bytes, index: 0 }])).toBe(null)
 
     const room = { game: 'g', room: 'r', session: 's', ...settings, recovers: true, hosts: false }
-    const rest = { epoch: 1, next: 2, time: 0, index: 0, entrants: [], sheets: [] }
+    const rest = { epoch: 1, next: 2, time: 0, index: 0, entrants: [], segments: [] }
     const file = writeSaved({ ...room, ...rest })
     file[13] = later(SAVED_VERSION)
     expect(readSaved(file)).toMatchObject(room)

@@ -1,4 +1,4 @@
-/** Primaries of rooms that are kept, each alone: they write sheets as a member does. */
+/** Primaries of rooms that are kept, each alone: they write segments as a member does. */
 
 import { setTimeout as pause } from 'node:timers/promises'
 import { addresses } from '../../test/attack/attacks.ts'
@@ -43,7 +43,7 @@ export async function leaveBehind({ url, count, net }: Held): Promise<Did> {
   return { count: done, ms: performance.now() - start, lost: count - done }
 }
 
-/** Dials; each has one sheet under way. @returns what keeps for so long */
+/** Dials; each has one segment under way. @returns what keeps for so long */
 export async function keepOn(url: string, streams: number): Promise<(ms: number) => Promise<Did>> {
   const from = addresses(streams, 201)
   const all = from.map((address) => new Stranger(url, address, blank()))
@@ -79,7 +79,7 @@ class Primary {
     this.#stranger = stranger
   }
 
-  /** The next sheet is on disk. */
+  /** The next segment is on disk. */
   async keep(): Promise<void> {
     const { session } = this.#stranger
     const isWhole = this.#behind === null || this.#behind + ENTRY.length > ENTRIES_MIN

@@ -21,7 +21,7 @@ function prepare(order: Order): Promise<(ms: number) => Promise<Did>> {
       return Promise.resolve(() => leaveBehind(order))
     case 'registrations':
       return register(order.url, order.streams)
-    case 'sheets':
+    case 'segments':
       return keepOn(order.url, order.streams)
     case 'lists':
       return lists(order.url, order.by)

@@ -42,7 +42,7 @@ export async function pace(within: string, ms: number): Promise<Pace[]> {
       await add(`rooms founded and ended, ${streams} at a time`, { kind: 'registrations', streams })
     }
     for (const streams of [64, MANY]) {
-      await add(`sheets kept, ${streams} rooms at a time`, { kind: 'sheets', streams })
+      await add(`segments kept, ${streams} rooms at a time`, { kind: 'segments', streams })
     }
     const rooms = await load({ kind: 'rooms', url, count: ROOMS, net: 3 })
     await rooms.begin(0)

@@ -4,7 +4,7 @@
 export type Order = { url: string } & (
   | { kind: 'streams' | 'plain' | 'rooms' | 'members'; count: number; net: number }
   | { kind: 'left'; count: number; net: number }
-  | { kind: 'registrations' | 'sheets'; streams: number }
+  | { kind: 'registrations' | 'segments'; streams: number }
   | { kind: 'lists'; by: 'stream' | 'request' }
   | { kind: 'relay' | 'echo'; bytes: number }
 )

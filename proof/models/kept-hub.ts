@@ -108,7 +108,7 @@ function hears(scene: KeptScene, connection: number, bytes: Uint8Array): void {
 function counts({ inc, phase }: Peer, message: FromHub): boolean {
   if (message.kind === 'areYouAlive') return phase === 'leads'
   if (message.kind === 'present') return message.inc === inc && !message.here
-  return ['added', 'sheet', 'kept', 'attached', 'register', 'refused'].includes(message.kind)
+  return ['added', 'segment', 'kept', 'attached', 'register', 'refused'].includes(message.kind)
 }
 
 /** A process says something, which arrives at once. */
@@ -150,7 +150,7 @@ export function beginWrite(scene: KeptScene): void {
   scene.writing = hub.changesOf(working(scene), scene.session)
 }
 
-/** The disk takes what is on its way to it; of a torn write the sheets alone. */
+/** The disk takes what is on its way to it; of a torn write the segments alone. */
 export function take(scene: KeptScene, isTorn = false): void {
   const disk = new Map(scene.disk)
   for (const [key, bytes] of scene.writing!) {
@@ -222,7 +222,7 @@ function yes(scene: KeptScene, who: number): void {
 
 const PLACE = { game: 'g', room: 'r' }
 
-/** Sheets are taken from whoever once led. */
+/** Segments are taken from whoever once led. */
 export function forced(scene: KeptScene, who: number, say: () => void): void {
   const { inc, stream } = scene.peers[who]!
   const { session } = scene

@@ -111,7 +111,7 @@ export function farewell(peer: Peer): void {
 export interface FromDisk {
   ops: readonly number[]
   lineage: readonly LeaderStart[]
-  sheets: number
+  segments: number
 }
 
 /** A primary begins, with what it has read. */
@@ -141,7 +141,7 @@ export function lead(
       },
     },
   } as unknown as Session & { server: { role: 'alone' } }
-  lineage.begin(session, epoch, ops.length, { sheets: from.sheets, imported: false })
+  lineage.begin(session, epoch, ops.length, { segments: from.segments, imported: false })
   const { persistence: begun } = persistence.beginLead(session, 0, 0, [], {
     founds: true,
     free: ops.length,
@@ -196,7 +196,7 @@ function outOf(peer: Peer): SessionOut {
   return {
     hub: (said) => void peer.up.push(said),
     time: () => 0,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     emit: () => {},
     send: () => {},
     answer: () => {},
@@ -275,19 +275,19 @@ export function limitOf({ session }: Peer): number {
   return persistence.limitOf(session!)
 }
 
-/** The operations in the sheets of a room; or why they are no room. */
+/** The operations in the segments of a room; or why they are no room. */
 export function opsIn(all: readonly Uint8Array[]): readonly number[] | string {
-  const found = readSheets(all)
+  const found = readSegments(all)
   return typeof found === 'string' ? found : found.ops
 }
 
-/** The sheets of a room; or why they are none. */
-export function readSheets(all: readonly Uint8Array[]): FromDisk | string {
+/** The segments of a room; or why they are none. */
+export function readSegments(all: readonly Uint8Array[]): FromDisk | string {
   const found = segments.read(all.map((bytes) => ({ bytes, index: null })))
-  if (!found) return `${all.length} sheets are no room`
+  if (!found) return `${all.length} segments are no room`
   const ops = [...found.parts, ...found.changes].flatMap(({ bytes }) => [...bytes])
-  const { lineage: line, sheets: count } = found
-  if (found.length === ops.length) return { ops, lineage: line, sheets: count }
+  const { lineage: line, segments: count } = found
+  if (found.length === ops.length) return { ops, lineage: line, segments: count }
   return `a log of ${found.length} has ${ops.length} operations`
 }
 

@@ -21,7 +21,7 @@ export interface KeptScope {
   paths: boolean
   /** Requests to add a backup, or to drop it. */
   backups: number
-  /** Sheets that are written anew because no answer came. */
+  /** Segments that are written anew because no answer came. */
   again: number
   /** Streams that break, and members that die or leave. */
   breaks: number
@@ -188,7 +188,7 @@ function ofRoom(hub: Hub, session: string, by: By): unknown {
     const waiters = batch.waiters.map(({ connection, index, acks }) => {
       return [by.get(connection), index, acks]
     })
-    return [batch.stored && stands(batch.stored), batch.sheets, waiters]
+    return [batch.stored && stands(batch.stored), batch.segments, waiters]
   })
   return [room.saved && stands(room.saved), next, writing, room.complete]
 }
@@ -200,7 +200,7 @@ function stands({ session, ...rest }: StoredRoom): unknown {
 /** What a disk has of a room. */
 export interface Found {
   readonly stored: StoredRoom | null
-  readonly sheets: number
+  readonly segments: number
   /** The operations in them; or why they are no room. */
   readonly ops: readonly number[] | string
 }
@@ -216,11 +216,11 @@ function readRoom(disk: Disk, session: string): Found {
   const known = archive.create()
   const record = disk.get(`${archive.ROOMS_PREFIX}${session}`)
   if (record) archive.restore(known, record)
-  const sheets: Uint8Array[] = []
+  const segments: Uint8Array[] = []
   for (const [key, bytes] of disk) {
     const [prefix, at] = key.split(' ')
-    if (prefix === `${archive.SHEETS_PREFIX}${session}`) sheets[Number(at)] = bytes
+    if (prefix === `${archive.SEGMENTS_PREFIX}${session}`) segments[Number(at)] = bytes
   }
-  const ops = sheets.length === 0 ? [] : opsIn(sheets)
-  return { stored: archive.latestOf(known.rooms.get(session)), sheets: sheets.length, ops }
+  const ops = segments.length === 0 ? [] : opsIn(segments)
+  return { stored: archive.latestOf(known.rooms.get(session)), segments: segments.length, ops }
 }

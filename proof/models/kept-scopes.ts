@@ -22,7 +22,7 @@ export const SCOPES = {
     states: 9_000,
   },
   'kept-late': {
-    says: 'one who is silent for a minute, with sheets on their way, and goes on then',
+    says: 'one who is silent for a minute, with segments on their way, and goes on then',
     scope: { ...NOTHING, again: 1, long: 1 },
     states: 3_500,
   },
@@ -45,7 +45,7 @@ export const SCOPES = {
     states: 7_500,
   },
   'kept-bye': {
-    says: 'one beside others that says goodbye, with sheets on their way, and a refused write',
+    says: 'one beside others that says goodbye, with segments on their way, and a refused write',
     scope: { ...NOTHING, ops: 1, guests: 1, byes: 1, refusals: 1 },
     states: 12_000,
   },
@@ -107,12 +107,12 @@ export const SCOPES = {
 /** Mutants, and after how many steps which claim breaks. */
 export const MUTANTS = {
   'no-fence': {
-    says: 'sheets are taken from whoever led',
+    says: 'segments are taken from whoever led',
     scope: { ...SCOPES['kept-late'].scope, bug: 'no-fence' },
     violates: [['room.fence', 11]],
   },
   halves: {
-    says: 'sheets, and how far they go, are two writes',
+    says: 'segments, and how far they go, are two writes',
     scope: { ...SCOPES['kept-hub'].scope, bug: 'halves' },
     violates: [['room.whole', 3]],
   },
@@ -127,7 +127,7 @@ export const MUTANTS = {
     violates: [['room.one', 17]],
   },
   'refused-counts': {
-    says: 'a sheet that was refused counts as if it were there',
+    says: 'a segment that was refused counts as if it were there',
     scope: { ...SCOPES['kept-refused'].scope, bug: 'refused-counts' },
     violates: [['room.one', 13]],
   },
@@ -142,7 +142,7 @@ export const MUTANTS = {
     violates: [['room.calm', 11]],
   },
   'goodbye-early': {
-    says: 'a goodbye counts before its sheet is on disk',
+    says: 'a goodbye counts before its segment is on disk',
     scope: { ...SCOPES['kept-bye'].scope, bug: 'goodbye-before-the-disk' },
     violates: [['room.kept', 18]],
   },

@@ -1,6 +1,6 @@
 /**
  * Rooms that outlive their members, in every order of a small scope: the whole shipped hub with its
- * disk, and on the members' side the shipped writing and reading of sheets (kept-peer.ts).
+ * disk, and on the members' side the shipped writing and reading of segments (kept-peer.ts).
  *
  * Links among members, views, roles and leases are not in it: whoever comes beside the first
  * primary holds what it holds from then on. What is said to the hub and by it may stay in its
@@ -27,7 +27,7 @@ import { essence, type KeptScene, roomOn } from './kept-scene.ts'
 import type { KeptScope } from './kept-scene.ts'
 
 const FIRST = 0
-const NOTHING_READ: peers.FromDisk = { ops: [], lineage: [], sheets: 0 }
+const NOTHING_READ: peers.FromDisk = { ops: [], lineage: [], segments: 0 }
 
 /** The model of that scope. */
 export function keptModel(name: string, scope: KeptScope): Model<KeptScene> {
@@ -93,10 +93,10 @@ function fence({ disk, session, told, authors }: KeptScene): true | string {
 // What is on disk is one state: a whole, and the entries behind it.
 function whole({ disk, session, notes }: KeptScene): true | string {
   if (notes.torn !== '') return notes.torn
-  const { stored, sheets, ops } = roomOn(disk, session)
-  if (!stored) return sheets === 0 || 'room.whole: sheets of no room'
-  if (sheets !== stored.sheets) {
-    return `room.whole: ${sheets} sheets of ${stored.sheets}`
+  const { stored, segments, ops } = roomOn(disk, session)
+  if (!stored) return segments === 0 || 'room.whole: segments of no room'
+  if (segments !== stored.segments) {
+    return `room.whole: ${segments} segments of ${stored.segments}`
   }
   if (typeof ops === 'string') return `room.whole: ${ops}`
   return ops.length === stored.index || `room.whole: [${ops.join()}] to ${stored.index}`
@@ -399,7 +399,7 @@ function added(
 ): void {
   const { created, opened, entry } = message
   const peer = hub.peerOf(scene, who)
-  const sheets = peer.down.splice(0).filter((one) => one.kind === 'sheet')
+  const segments = peer.down.splice(0).filter((one) => one.kind === 'segment')
   if (!created) {
     peer.phase = 'idle'
     return hub.cut(scene, who)
@@ -407,7 +407,7 @@ function added(
   const { epoch, primary: inc } = entry.register
   // Who hears so late of it that another has opened the room since leads nothing.
   const isLate = scene.epochs.some((other) => other > epoch)
-  if (opened && !isLate) judge(scene, epoch, opened, sheets)
+  if (opened && !isLate) judge(scene, epoch, opened, segments)
   else if (!opened && scene.promised.length > 0)
     scene.notes.lost = 'room.kept: the room begins anew'
   give(scene, inc)
@@ -426,14 +426,14 @@ type Opened = NonNullable<(FromHub & { kind: 'added' })['opened']>
 function judge(
   scene: KeptScene,
   epoch: number,
-  { sheets: said }: Opened,
+  { segments: said }: Opened,
   pieces: readonly chunks.Piece[],
 ): void {
   const { notes, promised } = scene
   if (pieces.length !== said) {
-    notes.torn = `room.whole: ${said} sheets are told of, and ${pieces.length} come`
+    notes.torn = `room.whole: ${said} segments are told of, and ${pieces.length} come`
   }
-  const read = peers.readSheets(pieces.map(({ bytes }) => bytes))
+  const read = peers.readSegments(pieces.map(({ bytes }) => bytes))
   if (typeof read === 'string') {
     notes.torn ||= `room.whole: ${read}`
     return
@@ -480,7 +480,7 @@ function show({
   const row = registers.rows.get(session)
   const saved = known.rooms.get(session)?.saved
   const { epoch = 0, primary = 0 } = row?.entry.register ?? {}
-  const disk = saved ? `kept by ${saved.by} to ${saved.index} in ${saved.sheets}` : 'nothing kept'
+  const disk = saved ? `kept by ${saved.by} to ${saved.index} in ${saved.segments}` : 'nothing kept'
   const members = all.map(({ phase, inc, stream, ops, acked }) => {
     return `${phase} ${inc}${stream > 0 ? '' : ' cut off'} [${ops.join()}] ${acked}`
   })

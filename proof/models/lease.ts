@@ -413,7 +413,7 @@ function outOf(scene: LeaseScene, from: PeerId): SessionOut {
       if (counts) put(scene, { to: 'hub', from, said })
     },
     time: () => 0,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

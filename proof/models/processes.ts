@@ -262,7 +262,7 @@ function sink(process: Process): { effects: Effects; out: SessionOut } {
       }
     },
     time: () => 0,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     answer: (asker, joined) => {
       if (joined.kind === 'joined') effects.told.push({ kind: 'joined', asker, inc: joined.inc })
     },

@@ -363,7 +363,7 @@ function outOf(scene: RecallScene, from: PeerId): SessionOut {
       scene.up[from - 1] = [...scene.up[from - 1]!, said]
     },
     time: () => 0,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     answer: (_asker, joined) => {
       if (joined.kind === 'joined') scene.notes.entered = true
     },

@@ -1,6 +1,6 @@
 /**
  * The key of a room, in every order of a small scope: two who have it, one who has none, and a hub
- * that says of the terms what it likes, hands out sheets of its own, and lets anybody serve. What
+ * that says of the terms what it likes, hands out segments of its own, and lets anybody serve. What
  * members believe, read and write is the shipped code (member/room-key.ts, member/stored-room.ts).
  *
  * The state of a room is a list of operations. Those that a primary with the key recorded in a room
@@ -42,7 +42,7 @@ interface Belief {
 
 /** Everything at one instant. */
 export interface RoomKeyScene {
-  /** The sheets that the hub has. */
+  /** The segments that the hub has. */
   disk: Uint8Array[]
   /** Who serves; -1 for nobody. */
   primary: number
@@ -116,7 +116,7 @@ function runOf(who: number, { settings, keeps, proof }: Belief): Runtime {
   const member = {
     ...{ session, options: { ...options, ...own }, linkKey: { point: linkOf(who) }, mounts: [] },
     ...{ joinPeer: null, peers: new Map(KEYS.map((_key, one) => [one + 1, peerOf(one)])) },
-    sheetBefore: new Uint8Array(16),
+    segmentBefore: new Uint8Array(16),
   }
   return { member, ports: { ciphers: toyCiphers } } as unknown as Runtime
 }
@@ -137,7 +137,7 @@ type Added = FromHub & { kind: 'added' }
 
 function addedOf(terms: string, how: 'found' | 'open' | 'join'): Added {
   const entry = { session: SESSION, terms, ...HEAD }
-  const opened = how === 'open' ? { inc: 1, time: 0, sheets: 1, imported: false } : null
+  const opened = how === 'open' ? { inc: 1, time: 0, segments: 1, imported: false } : null
   return { created: how !== 'join', opened, entry } as unknown as Added
 }
 
@@ -173,7 +173,7 @@ function open(
   const answer = addedOf(terms, 'open')
   believed.adoptTerms(run, answer)
   const { session } = answer.entry
-  const room = { session, terms, count: all.length, sheets: all, bytes: 0, incoming: null }
+  const room = { session, terms, count: all.length, segments: all, bytes: 0, incoming: null }
   const found = storedRoom.read(run, room)
   if ('code' in found) {
     notes.refused = true
@@ -238,7 +238,7 @@ function write(scope: RoomKeyScope, scene: RoomKeyScene): void {
 function wholeOf(ops: readonly number[], settings: Settings): Uint8Array {
   const parts = [{ part: PART, bytes: Uint8Array.from(ops) }]
   const snapshot = durable.snapshot(durable.create(), parts)
-  const head = { settings, lineage: [], sheets: 1, schema: fingerprint(''), types: '' }
+  const head = { settings, lineage: [], segments: 1, schema: fingerprint(''), types: '' }
   return segments.writeSnapshotSegment({ ...head, index: ops.length, snapshot })
 }
 
@@ -276,7 +276,7 @@ const SCOPE = { comes: 5, ops: 2, goes: 3 }
 /** Scopes that hold, and how many states they have. */
 export const SCOPES = {
   'room-key': {
-    says: 'two with the key, one without, and a hub that lies about terms, sheets and who serves',
+    says: 'two with the key, one without, and a hub that lies about terms, segments and who serves',
     scope: { ...SCOPE },
     states: 1_000,
   },

@@ -365,7 +365,7 @@ function outOf(scene: TakeoverScene, at: number): SessionOut {
       if (said.kind === 'change' || said.kind === 'alive') scene.up[at]!.push(said)
     },
     time: () => 0,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     answer: () => {},
     emit: () => {},
     parts: NO_PARTS,

@@ -148,7 +148,7 @@ function outOf(made: Crowd, me: PeerId): SessionOut {
       if (message.kind === 'change' || message.kind === 'get') made.asked.push({ by: me, message })
     },
     time: () => made.now,
-    seal: (sheet) => sheet,
+    seal: (segment) => segment,
     answer: (_asker, joined) => void encode(joinedLayout, joined),
     emit: () => {},
     parts: {
@@ -217,7 +217,7 @@ function judged(made: Crowd): Pick<View, 'cv' | 'banned' | 'votes'> {
 }
 
 function startOf(made: Crowd): LeaderStart {
-  const of = { epoch: number(made), index: number(made), sheets: number(made) }
+  const of = { epoch: number(made), index: number(made), segments: number(made) }
   return { ...of, mark: NONE, imported: chance(made.chaos, 0.5) }
 }
 
@@ -290,7 +290,7 @@ const MESSAGES: { [Kind in PeerMessage['kind']]: Make } = {
   },
   askRoom: (made) => ({ kind: 'askRoom', request: number(made), piece: number(made) }),
   persisted: (made) => {
-    return { kind: 'persisted', epoch: number(made), index: number(made), sheets: number(made) }
+    return { kind: 'persisted', epoch: number(made), index: number(made), segments: number(made) }
   },
   room: (made) => {
     const of = { request: number(made), piece: 0, of: 1, bytes: BODY }

@@ -95,7 +95,7 @@ class Disk implements Store {
   close(): void {}
 }
 
-/** A kept room at a hub, and its founder, who has written one sheet. */
+/** A kept room at a hub, and its founder, who has written one segment. */
 class Scene {
   readonly loop = new Still()
   readonly disk = new Disk(this.loop)
@@ -150,8 +150,8 @@ class Scene {
   opens(): string | null {
     const caller = new Caller(this.server)
     this.add(caller, 2)
-    const sheets = caller.heard.flatMap((one) => (one.kind === 'sheet' ? [...one.bytes] : []))
-    return sheets.length === 0 ? null : new TextDecoder().decode(Uint8Array.from(sheets))
+    const segments = caller.heard.flatMap((one) => (one.kind === 'segment' ? [...one.bytes] : []))
+    return segments.length === 0 ? null : new TextDecoder().decode(Uint8Array.from(segments))
   }
 
   /** Who of the room said goodbye. */
@@ -225,7 +225,7 @@ describe('a beacon', () => {
       scene.founder.ends()
       expect(scene.streams).toBe(0)
       const saved = exportRoom(scene.server.turn, { game: 'g', room: 'main' })!
-      expect(saved.sheets.map((sheet) => new TextDecoder().decode(sheet))).toEqual(['two '])
+      expect(saved.segments.map((segment) => new TextDecoder().decode(segment))).toEqual(['two '])
       expect(scene.opens()).toBe('two ')
     },
   )

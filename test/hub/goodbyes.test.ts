@@ -6,7 +6,7 @@ import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts
 import { listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 
-/** A kept room of two, with sheets up to index 2 from its primary. */
+/** A kept room of two, with segments up to index 2 from its primary. */
 function two(): { room: Kept; other: number } {
   const room = new Kept()
   const { desk, id: session } = room
@@ -93,7 +93,7 @@ describe('goodbyes', () => {
     ])
   })
 
-  test('count once the disk has the last sheet (N-1)', () => {
+  test('count once the disk has the last segment (N-1)', () => {
     const { room, other } = two()
     const { desk } = room
     bye(room, other, 0, 0)
@@ -181,7 +181,7 @@ describe('goodbyes', () => {
   })
 })
 
-/** The disk refuses the next sheet. */
+/** The disk refuses the next segment. */
 function refuses(room: Kept): void {
   room.desk.atOnce = false
   room.keep('lost ', 4, { acks: 'strict', next: 3 })
@@ -228,19 +228,19 @@ describe('a primary that dies without a backup', () => {
   test('was strict: another recovers after a redial, and gets what the disk has (N-8)', () => {
     const { ms, heard } = recovers('strict')
     expect(ms).toBe(3_500)
-    const sheets = heard.flatMap((one) => {
+    const segments = heard.flatMap((one) => {
       const { kind, bytes } = one as { kind: string; bytes: Uint8Array }
-      return kind === 'sheet' ? [new TextDecoder().decode(bytes)] : []
+      return kind === 'segment' ? [new TextDecoder().decode(bytes)] : []
     })
-    expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', sheets: 3 }))
-    expect(sheets).toEqual(['whole ', 'one ', 'two '])
+    expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', segments: 3 }))
+    expect(segments).toEqual(['whole ', 'one ', 'two '])
   })
 
   test.each<[string, 'free' | 'strict' | 'relayed', ((room: Kept) => void)?]>([
     ['was free', 'free'],
     ['was relayed', 'relayed'],
     ['has a backup', 'strict', backUp],
-    ['went on without the disk, which refused a sheet', 'strict', refuses],
+    ['went on without the disk, which refused a segment', 'strict', refuses],
   ])('%s: others wait for its lease, or the backup (N-8)', (_what, acks, more) => {
     expect(recovers(acks, more).ms).toBe(null)
   })
@@ -264,7 +264,7 @@ describe('a primary that dies without a backup', () => {
     const third = again(room, other)
     desk.go(15_500)
     expect(desk.say(third, recover(room, 3))).toContainEqual(
-      expect.objectContaining({ kind: 'stored', sheets: 0 }),
+      expect.objectContaining({ kind: 'stored', segments: 0 }),
     )
   })
 

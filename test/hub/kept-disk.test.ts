@@ -13,7 +13,7 @@ const BACK_MS = 3_000
 const MINUTE = 60_000
 
 describe('a kept room', () => {
-  test('opens with the sheets that the disk has, where it refused one meanwhile (AP-1)', () => {
+  test('opens with the segments that the disk has, where it refused one meanwhile (AP-1)', () => {
     const { desk, id, stream } = scene()
     expect(keep(desk, stream, id, 0)).toMatchObject([{ kind: 'kept', index: 0, why: '' }])
     desk.atOnce = false
@@ -28,9 +28,9 @@ describe('a kept room', () => {
     hub.failWrite(desk, id, 'full')
     desk.owed.add(id)
     desk.write()
-    const [added, ...sheets] = desk.heard.get(other)!.slice(-2)
-    expect(added).toMatchObject({ kind: 'added', opened: { inc: 258, sheets: 1 } })
-    expect(sheets).toMatchObject([{ kind: 'sheet', bytes: Uint8Array.of(0) }])
+    const [added, ...segments] = desk.heard.get(other)!.slice(-2)
+    expect(added).toMatchObject({ kind: 'added', opened: { inc: 258, segments: 1 } })
+    expect(segments).toMatchObject([{ kind: 'segment', bytes: Uint8Array.of(0) }])
     expect(archive.latestOf(desk.hub.archive.rooms.get(id))).toMatchObject({ by: 0, next: 259 })
   })
 

@@ -57,12 +57,12 @@ export class Kept {
     this.desk.go(BACK_MS + 1)
   }
 
-  /** Somebody opens it. @returns what it heard of the opening, and the text of the sheets */
+  /** Somebody opens it. @returns what it heard of the opening, and the text of the segments */
   opens(id = 2): { heard: FromHub[]; opened: unknown; text: string; stream: number } {
     const stream = this.desk.open()
     const heard = this.ask(stream, id)
-    const sheets = heard.flatMap((one) => (one.kind === 'sheet' ? [...one.bytes] : []))
-    const text = new TextDecoder().decode(Uint8Array.from(sheets))
+    const segments = heard.flatMap((one) => (one.kind === 'segment' ? [...one.bytes] : []))
+    const text = new TextDecoder().decode(Uint8Array.from(segments))
     return { heard, opened: this.added(heard)?.opened ?? null, text, stream }
   }
 }

@@ -5,7 +5,7 @@ import { describe, expect, test } from 'vitest'
 import {
   type AckPolicy,
   NOT_NEXT,
-  SHEET_PIECE_MAX,
+  SEGMENT_PIECE_MAX,
   TIME_MAX,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { INC_MAX, MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
@@ -46,13 +46,13 @@ describe('writing', () => {
     expect(room.keep('four ', 4, { from: 3 })).toMatchObject([kept(4, 'strict', NOT_NEXT)])
     expect(room.keep('anew ', 4, { from: null })).toMatchObject([kept(4)])
     room.keep('five ', 5)
-    const sheets = [...room.desk.disk.keys()].filter((key) => key.startsWith('~'))
-    expect(sheets).toEqual([`~${room.id} 0`, `~${room.id} 1`])
+    const segments = [...room.desk.disk.keys()].filter((key) => key.startsWith('~'))
+    expect(segments).toEqual([`~${room.id} 0`, `~${room.id} 1`])
     room.leaves()
     expect(room.opens().text).toBe('anew five ')
   })
 
-  test('a word without entries changes how many are here, and adds no sheet', () => {
+  test('a word without entries changes how many are here, and adds no segment', () => {
     const room = new Kept()
     room.keep('whole ', 1)
     expect(room.keep('', 1, { from: 1, acks: 'free' })).toMatchObject([kept(1, 'free')])
@@ -62,7 +62,7 @@ describe('writing', () => {
       { kind: 'refused', why: expect.stringMatching(/opens again in \d+ s$/) },
     ])
     room.desk.go(SILENT_MS)
-    expect(room.opens().opened).toMatchObject({ sheets: 1 })
+    expect(room.opens().opened).toMatchObject({ segments: 1 })
   })
 
   test.each<[string, (room: Kept) => number]>([
@@ -123,13 +123,13 @@ describe('writing', () => {
     expect(room.desk.hub.budgets.refused['room.kept']).toBe(2)
   })
 
-  test('a sheet in pieces is one sheet', () => {
+  test('a segment in pieces is one segment', () => {
     const room = new Kept()
-    const bytes = new Uint8Array(SHEET_PIECE_MAX).fill(0x61)
+    const bytes = new Uint8Array(SEGMENT_PIECE_MAX).fill(0x61)
     expect(room.keep('', 1, { piece: 0, of: 2, bytes })).toEqual([])
     expect(room.keep('', 1, { piece: 1, of: 2, bytes })).toMatchObject([kept(1)])
     room.leaves()
-    expect(room.opens().text).toBe('a'.repeat(2 * SHEET_PIECE_MAX))
+    expect(room.opens().text).toBe('a'.repeat(2 * SEGMENT_PIECE_MAX))
   })
 
   test('what the disk does not take never was: its sentence is the answer, and what came before stays', () => {
@@ -156,7 +156,7 @@ describe('opening', () => {
     const { opened, text, heard, stream } = room.opens()
     const inc = 2
     expect([opened, text]).toEqual([
-      { inc, time: 5_000 + BACK_MS + 1, sheets: 1, imported: false },
+      { inc, time: 5_000 + BACK_MS + 1, segments: 1, imported: false },
       'whole ',
     ])
     const { entry, leader } = room.added(heard)!
@@ -246,7 +246,7 @@ describe('opening', () => {
       },
     ],
     [
-      'a sheet that the disk refused',
+      'a segment that the disk refused',
       (room) => {
         const { desk } = room
         desk.atOnce = false
@@ -255,7 +255,7 @@ describe('opening', () => {
         desk.atOnce = true
       },
     ],
-    ['a sheet that was too large', (room) => void room.keep('x'.repeat(80), 2, { from: null })],
+    ['a segment that was too large', (room) => void room.keep('x'.repeat(80), 2, { from: null })],
   ])('after %s members may have numbers that the hub does not know', (_, happens) => {
     const room = new Kept({ room: { kept: 60 } })
     room.keep('whole ', 1)
@@ -293,7 +293,7 @@ describe('opening', () => {
     expect(room.opens()).toMatchObject({ opened: { inc: 3 + MEMBERS_MAX }, text: 'whole ' })
   })
 
-  test('waits longer where a sheet of such a one was refused since (N-1)', () => {
+  test('waits longer where a segment of such a one was refused since (N-1)', () => {
     const room = new Kept({ room: { kept: 100 } })
     room.keep('whole ', 1, { acks: 'relayed', next: 3 })
     room.keep('x'.repeat(200), 2, { acks: 'relayed', next: 3 })
@@ -315,7 +315,7 @@ describe('opening', () => {
     expect(alone.opens().opened).not.toBe(null)
   })
 
-  test('a sheet that is not there: who opens it is told so, and may be right another time', () => {
+  test('a segment that is not there: who opens it is told so, and may be right another time', () => {
     const room = new Kept()
     room.keep('whole ', 1)
     room.leaves()
@@ -343,7 +343,7 @@ describe('numbers that no room has', () => {
   test.each([
     ['time', { time: TIME_MAX + 1 }],
     ['next', { next: INC_MAX + 1 }],
-  ])('in a sheet (%s) are not taken, and counted', (_, more) => {
+  ])('in a segment (%s) are not taken, and counted', (_, more) => {
     const room = new Kept()
     expect(room.keep('whole ', 1, more)).toEqual([])
     expect([room.desk.hub.counters.forged, room.desk.hub.archive.rooms.size]).toEqual([1, 0])

@@ -43,7 +43,10 @@ describe('laid aside', () => {
     room.desk.atOnce = true
     const aside = room.desk.open()
     const heard = room.ask(aside, 4, { room: `main~${room.id}` })
-    expect(room.added(heard)).toMatchObject({ entry: { session: room.id }, opened: { sheets: 1 } })
+    expect(room.added(heard)).toMatchObject({
+      entry: { session: room.id },
+      opened: { segments: 1 },
+    })
   })
 
   test.each([

@@ -18,7 +18,7 @@ const AS = { game: 'g', room: 'main' }
 const saved: Saved = {
   ...{ ...AS, session: 'abc-1', playersMax: 4, topology: 'star', terms: 'keep=30' },
   ...{ recovers: true, hosts: false, epoch: 9, next: 7, time: 5_000, index: 3 },
-  ...{ entrants: [], sheets: [text('whole '), text('one '), text('two ')] },
+  ...{ entrants: [], segments: [text('whole '), text('one '), text('two ')] },
 }
 
 function restore(desk: Desk, one: Saved = saved, as = AS): roomFiles.ImportRefusal | null {
@@ -41,7 +41,7 @@ test('a room comes back from its file as the session that it was, and goes into 
   } as never)
   const inc = saved.next + MEMBERS_MAX
   expect(heard[0]).toMatchObject({
-    ...{ kind: 'added', created: true, opened: { inc, sheets: 3 } },
+    ...{ kind: 'added', created: true, opened: { inc, segments: 3 } },
     entry: { session: 'abc-1', register: { epoch: 10, primary: inc } },
   })
 })
@@ -58,7 +58,7 @@ test('is dropped when the time that its terms name is over', () => {
 
 test('what is here already, is too large, or finds no room changes nothing', () => {
   const desk = new Desk({ hub: { kept: 1 }, room: { kept: 16 } })
-  expect(restore(desk, { ...saved, sheets: [text('seventeen letters')] })).toBe('too large')
+  expect(restore(desk, { ...saved, segments: [text('seventeen letters')] })).toBe('too large')
   expect(restore(desk)).toBe(null)
   expect(restore(desk)).toBe('is there')
   expect(restore(desk, { ...saved, session: 'abc-2' })).toBe('is there')
@@ -78,17 +78,19 @@ test('nothing is saved of a room that is not kept; nor of one that the disk will
 test.each([
   ['fewer', 1, 3],
   ['as many', 3, 4],
-])('a write of %s sheets between two reads is noticed', (_what, count, when) => {
+])('a write of %s segments between two reads is noticed', (_what, count, when) => {
   const desk = new Desk()
   restore(desk)
   const stand = archive.find(desk.hub.archive, AS)!
   const { entry } = stand.session
   let reads = 0
-  const others = ['other ', 'sheets ', 'here '].slice(0, count).map(text)
+  const others = ['other ', 'segments ', 'here '].slice(0, count).map(text)
   const read = (key: string): Uint8Array | null => {
     if (++reads === when) {
-      const sheets = new Map([0, 1, 2].map((sheet) => [sheet, others[sheet] ?? null] as const))
-      archive.change(desk.hub.archive, entry, { ...stand, index: 4, sheets: count }, sheets)
+      const segments = new Map(
+        [0, 1, 2].map((segment) => [segment, others[segment] ?? null] as const),
+      )
+      archive.change(desk.hub.archive, entry, { ...stand, index: 4, segments: count }, segments)
       desk.out.record(entry.session)
       desk.write()
     }
@@ -96,6 +98,6 @@ test.each([
   }
   expect(roomFiles.exportRoom({ hub: desk.hub, out: { read } }, AS)).toMatchObject({
     index: 4,
-    sheets: others,
+    segments: others,
   })
 })

@@ -17,8 +17,8 @@ function asked<Kind extends ToHub['kind']>({ asked: all }: Bare, kind: Kind): As
 function named(fresh: boolean): Bare {
   const bare = new Bare({ fresh })
   bare.opens()
-  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1, imported: false } }, 3)
-  bare.hears({ kind: 'sheet', session: SESSION, piece: 0, of: 1, bytes: Uint8Array.of(1) })
+  bare.added(true, { opened: { inc: 3, time: 0, segments: 1, imported: false } }, 3)
+  bare.hears({ kind: 'segment', session: SESSION, piece: 0, of: 1, bytes: Uint8Array.of(1) })
   return bare
 }
 
@@ -95,17 +95,17 @@ describe('who cannot read a room', () => {
   })
 })
 
-test('a sheet of another session, or for which nobody waits, is nothing (PR-2)', () => {
-  const sheet = (bare: Bare, session: string): void => {
-    bare.hears({ kind: 'sheet', session, piece: 0, of: 1, bytes: Uint8Array.of(1) })
+test('a segment of another session, or for which nobody waits, is nothing (PR-2)', () => {
+  const segment = (bare: Bare, session: string): void => {
+    bare.hears({ kind: 'segment', session, piece: 0, of: 1, bytes: Uint8Array.of(1) })
   }
   const bare = new Bare({})
   bare.opens()
-  sheet(bare, SESSION)
-  bare.added(true, { opened: { inc: 3, time: 0, sheets: 1, imported: false } }, 3)
+  segment(bare, SESSION)
+  bare.added(true, { opened: { inc: 3, time: 0, segments: 1, imported: false } }, 3)
   const before = bare.events.length
-  sheet(bare, 'another')
+  segment(bare, 'another')
   expect([bare.events.length - before, bare.run.member.opening?.incoming.bytes]).toEqual([0, 0])
-  sheet(bare, SESSION)
+  segment(bare, SESSION)
   expect(bare.events.at(-1)).toMatchObject({ kind: 'failed', code: 'store' })
 })

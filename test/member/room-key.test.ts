@@ -1,6 +1,6 @@
 // Goal: what is kept of a room with a key is opened by that key, in order and whole: a hub that
-// leaves a sheet out, doubles or moves one, or mixes two writings, is found out.
-// Method: the shipped sealing and reading of sheets, by hand; every way to leave one out.
+// leaves a segment out, doubles or moves one, or mixes two writings, is found out.
+// Method: the shipped sealing and reading of segments, by hand; every way to leave one out.
 import { describe, expect, test } from 'vitest'
 import { load, seal } from '../../packages/holdfast/src/member/stored-room.ts'
 import { markOf, open } from '../../packages/holdfast/src/member/room-key.ts'
@@ -23,7 +23,7 @@ const KEY = new Uint8Array(32).fill(7)
 const TERMS = `keep=10;sealed=${markOf(toyCiphers, KEY)}`
 const OTHER = new Uint8Array(32).fill(8)
 
-/** A member of the session of the sheets, with that key. */
+/** A member of the session of the segments, with that key. */
 function holding(roomKey: Uint8Array | null): Runtime {
   const { run } = new Bare({ roomKey })
   Object.assign(run.member.session, { id: 's', terms: TERMS })
@@ -33,7 +33,7 @@ function holding(roomKey: Uint8Array | null): Runtime {
 const whole = (run: Runtime): Uint8Array => {
   const schema = fingerprint('')
   const snapshot = durable.snapshot(durable.create(), [])
-  const own = { settings: settingsOf(run.member.session), lineage: [], sheets: 1 }
+  const own = { settings: settingsOf(run.member.session), lineage: [], segments: 1 }
   return seal(
     run,
     writeSnapshotSegment({ ...own, schema, types: '', index: 0, snapshot }),
@@ -49,9 +49,9 @@ const loose = (run: Runtime, value: number): Uint8Array => {
   return seal(run, encode(entriesSegmentLayout, { entries: [entry] }), 0, 'entries')
 }
 
-/** What somebody reads of these sheets: the changes behind the whole, or null. */
-function read(sheets: Uint8Array[], run = holding(KEY)): number[] | string | null {
-  const found = load(run, { session: 's', terms: TERMS, sheets } as unknown as Saved)
+/** What somebody reads of these segments: the changes behind the whole, or null. */
+function read(segments: Uint8Array[], run = holding(KEY)): number[] | string | null {
+  const found = load(run, { session: 's', terms: TERMS, segments } as unknown as Saved)
   if ('code' in found) return found.code
   return found.changes.flatMap(({ bytes }) => [...bytes])
 }
@@ -61,14 +61,14 @@ function written(): Uint8Array[] {
   return [whole(run), loose(run, 1), loose(run, 2), loose(run, 3)]
 }
 
-describe('sheets of a room with a key', () => {
+describe('segments of a room with a key', () => {
   test('are read in order, and by nobody else', () => {
     expect(read(written())).toEqual([1, 2, 3])
     expect(read(written(), holding(OTHER))).toBe('forbidden')
     expect(read(written(), holding(null))).toBe('forbidden')
   })
 
-  test('are nothing where they are no sheets, whatever bytes stand there (PR-2)', () => {
+  test('are nothing where they are no segments, whatever bytes stand there (PR-2)', () => {
     const place = { session: 's', before: new Uint8Array(16) }
     for (const bytes of [new Uint8Array(0), Uint8Array.of(1), new Uint8Array(60).fill(255)]) {
       expect(calmly(() => open(toyCiphers, KEY, place, bytes))).toBe(null)
@@ -111,11 +111,11 @@ describe('sheets of a room with a key', () => {
 
   test('of which one bit is another are not read', () => {
     const all = written()
-    for (const [at, sheet] of all.entries()) {
-      for (let place = 0; place < sheet.length; place += 5) {
-        const bad = sheet.slice()
+    for (const [at, segment] of all.entries()) {
+      for (let place = 0; place < segment.length; place += 5) {
+        const bad = segment.slice()
         bad[place]! ^= 1
-        expect(read(all.with(at, bad)), `sheet ${at}, byte ${place}`).toBe('store')
+        expect(read(all.with(at, bad)), `segment ${at}, byte ${place}`).toBe('store')
       }
     }
   })

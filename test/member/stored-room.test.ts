@@ -39,7 +39,7 @@ test.each([
 })
 
 test('a room that a host of 0.2 kept in a file of its own is not opened, and says where it is', () => {
-  const coming = { session: 's', terms: 'keep=60;kept=hosts', sheets: [Uint8Array.of(1)] }
+  const coming = { session: 's', terms: 'keep=60;kept=hosts', segments: [Uint8Array.of(1)] }
   const why = 'a host of Holdfast 0.2 has this room in a file of its own: export it there'
   expect(read({} as Runtime, coming as unknown as IncomingRoom)).toEqual({ code: 'store', why })
 })

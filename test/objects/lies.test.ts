@@ -1,7 +1,7 @@
 // Goal: whatever a member says of objects, what comes of it is what it was when it was frozen, and
 // nothing makes the others throw.
-// Method: a cluster under way, of which one member also lies: messages and updates that can be read,
-// half of them spoilt; with types of every kind.
+// Method: a cluster under way, of which one member also lies: messages and updates that can be
+// read, half of them spoilt; with types of every kind.
 import { describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'

@@ -1,7 +1,7 @@
 // Goal: whatever happens to owners, primaries, links and packets, nobody goes back, no version has
 // two owners, and when all is told all agree; and what is said on the way is what it was.
-// Method: clusters of many objects, driven by a seed; each step is judged by the rules, and a digest
-// of all messages and events is frozen.
+// Method: clusters of many objects, driven by a seed; each step is judged by the rules, and a
+// digest of all messages and events is frozen.
 // Slow: each rule is judged after every step of many seeds.
 import { describe, expect, test } from 'vitest'
 import type { PeerId } from '../../packages/holdfast/src/machine.ts'

@@ -16,10 +16,10 @@ const start = (
   index: number,
   more: Partial<LeaderStart> = {},
 ): LeaderStart => {
-  return { epoch, index, mark: markOf(name), sheets: 0, imported: false, ...more }
+  return { epoch, index, mark: markOf(name), segments: 0, imported: false, ...more }
 }
-const point = (name: string, epoch: number, index: number, sheets = 1) => {
-  return { mark: markOf(name), epoch, index, sheets }
+const point = (name: string, epoch: number, index: number, segments = 1) => {
+  return { mark: markOf(name), epoch, index, segments }
 }
 const loss = (entries: number, imported = false) => ({ entries, imported })
 
@@ -42,8 +42,8 @@ describe('what was stored', () => {
     expect(lacks([], point('x', 1, 7))).toEqual(loss(7))
   })
 
-  test('in sheets is compared where the next leader went on from these (N-2)', () => {
-    const read = (sheets: number) => [start('a', 1, 0), start('b', 4, 10, { sheets })]
+  test('in segments is compared where the next leader went on from these (N-2)', () => {
+    const read = (segments: number) => [start('a', 1, 0), start('b', 4, 10, { segments })]
     expect(lacks(read(3), point('a', 1, 10, 3))).toBe(null)
     expect(lacks(read(2), point('a', 1, 10, 3))).toEqual(loss(0))
     // Who had the log itself went on from more.

@@ -62,7 +62,7 @@ describe('who asks to join', () => {
     const out = {
       ...listening().out,
       time: () => 0,
-      seal: (sheet: Uint8Array) => sheet,
+      seal: (segment: Uint8Array) => segment,
       answer: (_to: number, said: Joined) => void answers.push(said),
     }
     const isAnswered = calmly(() => membership.join({ session: own, now: 0, out }, 9, wish))

@@ -29,19 +29,20 @@ function room(count = 1, founds = false) {
   if (founds) persistence.onAttached(session)
   const heard = listening()
   const of = (): Persistence => server.lead.persistence
-  const sheets = (): Kept[] => heard.asked.splice(0).filter(({ kind }) => kind === 'keep') as Kept[]
+  const segments = (): Kept[] =>
+    heard.asked.splice(0).filter(({ kind }) => kind === 'keep') as Kept[]
   const flush = (now: number): Kept[] => {
     persistence.flush({ session, now, out: heard.out })
-    return sheets()
+    return segments()
   }
   const says = (number: number, why = '', index = 9, acks: AckPolicy = 'strict'): void => {
     const message = { kind: 'kept', session: session.id, number, index, acks, why } as const
     persistence.onKept({ session, now: 0, out: heard.out }, message)
   }
-  return { session, server, of, flush, says, sheets, heard }
+  return { session, server, of, flush, says, segments, heard }
 }
 
-/** One whose first sheet the hub has. */
+/** One whose first segment the hub has. */
 function written(count = 1) {
   const made = room(count)
   expect(made.flush(1_000)).toHaveLength(1)
@@ -56,7 +57,7 @@ const note = ({ server }: ReturnType<typeof room>, now: number, length = 3): voi
 
 const entriesIn = ({ bytes }: Kept): Uint8Array[] => decode(entriesSegmentLayout, bytes)!.entries
 
-describe('the first sheet', () => {
+describe('the first segment', () => {
   test('is the whole, is due at once, and goes on one number from the next (PR-2)', () => {
     const made = room()
     expect(persistence.deadline(made.session)).toBe(-Infinity)
@@ -66,7 +67,7 @@ describe('the first sheet', () => {
     expect(made.of()).toMatchObject({ inFlight: true, sentAt: 1_000, number: 1, entriesBytes: 0 })
     expect(made.of().snapshotBytes).toBe(first!.bytes.length)
   })
-  test('has the types of the room, as long as their text fits a sheet (PR-2)', () => {
+  test('has the types of the room, as long as their text fits a segment (PR-2)', () => {
     const typesOf = (keptTypes: string): string => {
       const { session, heard } = room()
       Object.assign(session, { keptTypes })
@@ -129,7 +130,7 @@ describe('who is alone', () => {
     made.says(1, '', 2)
     expect(persistence.limitOf(made.session)).toBe(4)
   })
-  test('writes at once, others a tenth of a second later, in one sheet (PR-2)', () => {
+  test('writes at once, others a tenth of a second later, in one segment (PR-2)', () => {
     const alone = written()
     note(alone, 2_000)
     expect(persistence.deadline(alone.session)).toBe(-Infinity)
@@ -138,9 +139,9 @@ describe('who is alone', () => {
     note(two, 2_050)
     expect(persistence.deadline(two.session)).toBe(2_100)
     expect(two.flush(2_099)).toEqual([])
-    const [sheet] = two.flush(2_100)
-    expect(entriesIn(sheet!)).toEqual([new Uint8Array(3).fill(7), new Uint8Array(3).fill(7)])
-    expect(two.of()).toMatchObject({ entries: [], bytes: 0, entriesBytes: sheet!.bytes.length })
+    const [segment] = two.flush(2_100)
+    expect(entriesIn(segment!)).toEqual([new Uint8Array(3).fill(7), new Uint8Array(3).fill(7)])
+    expect(two.of()).toMatchObject({ entries: [], bytes: 0, entriesBytes: segment!.bytes.length })
     expect([persistence.limitOf(two.session), persistence.standing(two.session)]).toEqual([
       Infinity,
       null,
@@ -161,13 +162,13 @@ describe('what is kept and in no log', () => {
     const { out } = made.heard
     const parts = { ...out.parts, unloggedChanges: () => changes }
     persistence.flush({ session: made.session, now: 2_100, out: { ...out, parts } })
-    const [sheet] = made.sheets()
+    const [segment] = made.segments()
     expect(made.of().unlogged).toBe(false)
-    const deltas = entriesIn(sheet!).map((bytes) => decode(deltaLayout, bytes)!)
+    const deltas = entriesIn(segment!).map((bytes) => decode(deltaLayout, bytes)!)
     const loose = deltas.map((delta) => {
       return delta.kind === 'loose' ? delta.changes.map(({ bytes }) => bytes[0]!) : []
     })
-    return { loose, bytes: sheet!.bytes.length }
+    return { loose, bytes: segment!.bytes.length }
   }
   test('is written in entries of 32 changes at most, each once and in order (PR-2)', () => {
     const upTo = (from: number, to: number) =>
@@ -214,21 +215,21 @@ describe('the whole is written again', () => {
 })
 
 describe('who leaves', () => {
-  test('writes what waits, as the whole if a sheet is on its way, and else nothing (PR-2)', () => {
+  test('writes what waits, as the whole if a segment is on its way, and else nothing (PR-2)', () => {
     const idle = written(2)
     persistence.writeAll({ session: idle.session, now: 2_000, out: idle.heard.out })
-    expect(idle.sheets()).toEqual([])
+    expect(idle.segments()).toEqual([])
     const made = written(2)
     note(made, 2_000)
     persistence.writeAll({ session: made.session, now: 2_000, out: made.heard.out })
-    expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
+    expect(made.segments()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
     note(made, 2_001)
     persistence.writeAll({ session: made.session, now: 2_001, out: made.heard.out })
-    expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
+    expect(made.segments()).toMatchObject([{ number: 3, from: null }])
     persistence.onDetached(made.session)
     note(made, 2_002)
     persistence.writeAll({ session: made.session, now: 2_002, out: made.heard.out })
-    expect(made.sheets()).toEqual([])
+    expect(made.segments()).toEqual([])
   })
 
   const aside = (made: ReturnType<typeof room>): boolean => {
@@ -238,7 +239,7 @@ describe('who leaves', () => {
   test('says nothing of the room beside the stream if the disk has it all (N-1)', () => {
     const made = written(2)
     expect(aside(made)).toBe(true)
-    expect(made.sheets()).toEqual([])
+    expect(made.segments()).toEqual([])
   })
 
   test('says beside the stream what waits, though that is closed (N-1)', () => {
@@ -246,15 +247,15 @@ describe('who leaves', () => {
     persistence.onDetached(made.session)
     note(made, 2_000)
     expect(aside(made)).toBe(true)
-    expect(made.sheets()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
+    expect(made.segments()).toMatchObject([{ number: 2, from: expect.any(Number) as number }])
   })
 
-  test('says the whole again beside the stream while a sheet is on its way (N-1)', () => {
+  test('says the whole again beside the stream while a segment is on its way (N-1)', () => {
     const made = written(2)
     note(made, 1_500)
     expect(made.flush(2_000)).toHaveLength(1)
     expect(aside(made)).toBe(true)
-    expect(made.sheets()).toMatchObject([{ number: 3, from: null }])
+    expect(made.segments()).toMatchObject([{ number: 3, from: null }])
   })
 
   test('does not say it again if the room is large, and then says that it lacks it (N-1)', () => {
@@ -262,11 +263,11 @@ describe('who leaves', () => {
     note(made, 1_500, 50_000)
     expect(made.flush(2_000).length).toBeGreaterThan(0)
     expect(aside(made)).toBe(false)
-    expect(made.sheets()).toEqual([])
+    expect(made.segments()).toEqual([])
   })
 })
 
-test('an answer for another session, or to a sheet before, ends no waiting (PR-2)', () => {
+test('an answer for another session, or to a segment before, ends no waiting (PR-2)', () => {
   const made = room()
   made.flush(1_000)
   made.flush(3_000)

@@ -145,7 +145,7 @@ describe('who recovers', () => {
     expect(
       nextOf((own) => void own.client.former.set(40, { key: KEY, since: 0, ended: false })),
     ).toBe(40 + MEMBERS_MAX)
-    // No sheet says a number beyond the last.
+    // No segment says a number beyond the last.
     expect(
       nextOf(
         (own) => void own.client.former.set(INC_MAX - 9, { key: KEY, since: 0, ended: false }),
@@ -393,7 +393,7 @@ describe('what the hub has of a kept session', () => {
     const row = { player: 4, key: KEY, lastSeq: 12, outcomes: [{ seq: 12, outcome: KEY }] }
     Object.assign(state, { nextInc: 4_000, players: new Map([[4, row]]) })
     const none = { settings: null, lineage: [], schema: 0, types: '', parts: [], changes: [] }
-    return { ...none, sheets: 3, state, length }
+    return { ...none, segments: 3, state, length }
   }
 
   test('is waited for, and no longer than two seconds (N-8)', () => {

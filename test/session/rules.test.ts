@@ -88,7 +88,7 @@ const out: SessionOut = {
   send: (to, message) => void sent.push({ to, message }),
   emit: (event) => void events.push(event),
   time: () => 0,
-  seal: (sheet) => sheet,
+  seal: (segment) => segment,
   answer: (_asker, joined) => void replies.push(joined),
 }
 

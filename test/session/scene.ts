@@ -68,7 +68,7 @@ export const silent: SessionOut = {
   emit: () => {},
   hub: () => {},
   time: () => 0,
-  seal: (sheet) => sheet,
+  seal: (segment) => segment,
   answer: () => {},
   parts: NO_PARTS,
 }

@@ -1,5 +1,5 @@
-// Goal: a room is opened from its sheets alone if they follow on each other and are all ours.
-// Method: sheets by hand, in the layouts of the module.
+// Goal: a room is opened from its segments alone if they follow on each other and are all ours.
+// Method: segments by hand, in the layouts of the module.
 import { describe, expect, test } from 'vitest'
 import { INC_MAX } from '../../packages/holdfast/src/machine.ts'
 import * as durable from '../../packages/holdfast/src/replication/durable.ts'
@@ -19,7 +19,7 @@ function whole({ index = 3, said = index as number | null, nextInc = 4 } = {}): 
   state.nextInc = nextInc
   const snapshot = durable.snapshot(state, PARTS)
   const settings = { terms: '', topology: 'star', playersMax: 8 } as const
-  const own = { settings, lineage: [], sheets: 1, schema: 7, types: 'card' }
+  const own = { settings, lineage: [], segments: 1, schema: 7, types: 'card' }
   return { bytes: writeSnapshotSegment({ ...own, index, snapshot }), index: said }
 }
 
@@ -34,12 +34,12 @@ const operation = (seq: number): Delta => {
   return { kind: 'operation', player: 1, seq, outcome: new Uint8Array(0), changes }
 }
 const loose = (at: number): Delta => ({ kind: 'loose', changes: [change(at)] })
-const lengthOf = (...sheets: Segment[]): number | null => read(sheets)?.length ?? null
+const lengthOf = (...segments: Segment[]): number | null => read(segments)?.length ?? null
 
-describe('sheets of a room', () => {
+describe('segments of a room', () => {
   test('are its whole state and what was recorded behind it, in order (PR-2)', () => {
-    const sheets = [whole(), entries(5, operation(1), operation(2)), entries(6, operation(3))]
-    const room = read(sheets)!
+    const segments = [whole(), entries(5, operation(1), operation(2)), entries(6, operation(3))]
+    const room = read(segments)!
     expect(room).toMatchObject({ schema: 7, types: 'card', parts: PARTS, length: 6 })
     expect(room.changes).toEqual([1, 2, 3].map(change))
     expect(room.state.nextInc).toBe(4)

@@ -209,7 +209,7 @@ export class Stage {
         this.#air.push(() => this.#hear(me, message))
       },
       time: () => 0,
-      seal: (sheet) => sheet,
+      seal: (segment) => segment,
       answer: (asker, joined) => {
         const who = String.fromCharCode(asker - STRANGER)
         this.#tell(name, joined.kind === 'joined' ? `lets ${who} in` : `does not let ${who} in`)

@@ -39,7 +39,7 @@ const expulsion = (player: number): Expulsion => ({
   ...{ ban: true, why: 'w'.repeat(EXPULSION_WHY_MAX) },
 })
 
-const far = { epoch: 2 ** 40, index: 2 ** 40, sheets: 2 ** 40 }
+const far = { epoch: 2 ** 40, index: 2 ** 40, segments: 2 ** 40 }
 const start = { ...far, mark: new Uint8Array(16), imported: true }
 
 test('the view of a full session with the longest names and addresses fits one message', () => {

@@ -11,13 +11,13 @@ const LAID_AT_ONCE = 10
 const BACKED_UP_MS = 10_000
 const CHANGE_EVERY_MS = 250
 
-const Sheet = piece('sheet', { n: u32, words: text(WORDS_BYTES, WORDS_BYTES) })
+const Segment = piece('segment', { n: u32, words: text(WORDS_BYTES, WORDS_BYTES) })
 const lay = action('lay', (table, { from, count }: { from: number; count: number }) => {
   for (let n = from; n < from + count; n++) {
-    table.create(Sheet, { n, words: 'x'.repeat(WORDS_BYTES) })
+    table.create(Segment, { n, words: 'x'.repeat(WORDS_BYTES) })
   }
 })
-const game = { game: 'sheets', types: [Sheet, lay], keepRoom: false } as const
+const game = { game: 'segments', types: [Segment, lay], keepRoom: false } as const
 
 async function done<Value>(w: SessionWorld, promise: Promise<Value>): Promise<Value> {
   let settled = false
@@ -48,7 +48,7 @@ test.each([
     for (const name of ['Ada', 'Grace', 'Linus', 'Edsger']) await join(name)
     await w.runUntil(() => all.every(isBackedUp), 30_000)
     await fill(w, all[0]!)
-    await w.runUntil(() => all.every((one) => one.all(Sheet).length === PIECES), 60_000)
+    await w.runUntil(() => all.every((one) => one.all(Segment).length === PIECES), 60_000)
 
     const flips: string[] = []
     for (const one of all) one.on('status', (status) => flips.push(`${one.me.name} is ${status}`))
@@ -60,8 +60,8 @@ test.each([
       w.kill(server)
       const change = async (): Promise<void> => {
         const one = all[changes++ % all.length]!
-        const sheet = one.all(Sheet)[changes % PIECES]!
-        outcomes.push(sheet.update({ n: changes }))
+        const segment = one.all(Segment)[changes % PIECES]!
+        outcomes.push(segment.update({ n: changes }))
         await w.run(CHANGE_EVERY_MS)
       }
       const isServed = (one: Session): boolean =>
@@ -73,10 +73,10 @@ test.each([
       // Whoever comes meanwhile gets all of it, too.
       if (deaths > 0) continue
       await join('Barbara')
-      await w.runUntil(() => all.every((one) => one.all(Sheet).length === PIECES), 30_000)
+      await w.runUntil(() => all.every((one) => one.all(Segment).length === PIECES), 30_000)
     }
     expect((await done(w, Promise.all(outcomes))).length).toBe(changes)
-    await w.runUntil(() => all.every((one) => one.all(Sheet).length === PIECES), 30_000)
+    await w.runUntil(() => all.every((one) => one.all(Segment).length === PIECES), 30_000)
     expect(flips).toEqual([])
   },
   120_000,

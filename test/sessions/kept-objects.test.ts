@@ -209,7 +209,7 @@ describe('objects that are kept', () => {
     ])
   })
 
-  test('a thousand of them go into some sheets, and come back', async () => {
+  test('a thousand of them go into some segments, and come back', async () => {
     const w = world({ seed: 7, conditions: 'rtt=20' })
     const ada = await joining(w, { name: 'Ada' })
     const strokes = Array.from({ length: 1_000 }, (_none, x) => {

@@ -296,12 +296,12 @@ describe('what cannot be', () => {
     const w = world({ seed: 14, conditions: 'rtt=20' })
     const { file } = await played(w)
     const saved = readSaved(file) as Saved
-    const whole = decode(snapshotSegmentLayout, saved.sheets[0]!)!
+    const whole = decode(snapshotSegmentLayout, saved.segments[0]!)!
     const snapshot = { ...decode(snapshotLayout, whole.snapshot)!, nextInc: 2 ** 20 }
-    const sheets = [
+    const segments = [
       encode(snapshotSegmentLayout, { ...whole, snapshot: encode(snapshotLayout, snapshot) }),
     ]
-    const from = writeSaved({ ...saved, sheets })
+    const from = writeSaved({ ...saved, segments })
     await expect(act(w, joining(w, { room: 'copy', from }))).rejects.toMatchObject({
       code: 'store',
     })

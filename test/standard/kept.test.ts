@@ -23,9 +23,9 @@ test('a room that is kept, and opened again, is read to the last byte', async ()
   expect(answers.map(({ why }) => why)).toEqual(kept.map(() => ''))
   expect(answers.map(({ number }) => number)).toEqual(kept.map(({ number }) => number))
   const opened = values(ledger, 'FromHub added').map((one) => one['opened'])
-  expect(opened).toMatchObject([null, { inc: 2, sheets: 5 }])
-  const sheets = values(ledger, 'FromHub sheet')
-  expect(sheets.map(({ piece, of }) => `${String(piece)} of ${String(of)}`)).toEqual(
+  expect(opened).toMatchObject([null, { inc: 2, segments: 5 }])
+  const segments = values(ledger, 'FromHub segment')
+  expect(segments.map(({ piece, of }) => `${String(piece)} of ${String(of)}`)).toEqual(
     Array.from({ length: 5 }, () => '0 of 1'),
   )
   const [first, ...rest] = values(ledger, 'record Whole')
@@ -45,7 +45,7 @@ test('a room that is kept, and opened again, is read to the last byte', async ()
   expect(stands.map(({ until }) => until === 0)).toContain(false)
 })
 
-test('of a room with a key the hub has sheets that say their place alone', async () => {
+test('of a room with a key the hub has segments that say their place alone', async () => {
   const sent = await captureKept({ key: '5a'.repeat(32) })
   const plain = sent.filter(({ way }) => way === 'disk')
   expect(plain.some(({ bytes }) => Buffer.from(bytes).includes('bump {'))).toBe(false)

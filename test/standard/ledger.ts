@@ -154,11 +154,11 @@ function readSent(reading: Reading, one: Sent): void {
   const { standard } = reading
   reading.to = ''
   if (way === 'disk') {
-    const isSheet = one.key.startsWith('~')
+    const isSegment = one.key.startsWith('~')
     return void takeRecord(
       reading,
       node,
-      isSheet ? sheetOf(reading, one) : recordOf(one.key),
+      isSegment ? segmentOf(reading, one) : recordOf(one.key),
       bytes,
     )
   }
@@ -182,8 +182,8 @@ function recordOf(key: string): string {
   return key.startsWith('kept ') ? 'Archived' : 'Stored'
 }
 
-// Whether sheets are sealed the terms of the session say, which were written before.
-function sheetOf({ met }: Reading, { key }: { key: string }): string {
+// Whether segments are sealed the terms of the session say, which were written before.
+function segmentOf({ met }: Reading, { key }: { key: string }): string {
   const written = met.get('record Stored') ?? []
   const terms = written.map(({ value }) => (value['entry'] as Read)['terms'])
   if (terms.some((one) => said(one!).includes('sealed='))) return 'Sealed'

@@ -109,7 +109,7 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   OldWhole: segments.oldSnapshotSegmentLayout,
   Entries: segments.entriesSegmentLayout,
   Sealed: roomKey.sealedLayout,
-  SheetName: roomKey.sheetNameLayout,
+  SegmentName: roomKey.segmentNameLayout,
   RoomProof: roomKey.roomProofLayout,
   Saved: saved.savedLayout,
   Rpc: rpc.rpcLayout,
@@ -360,7 +360,7 @@ describe('a captured session', () => {
       'refuse gone',
     )
     const conduct = /^(Wish |Delta (expel|pardon|vote)|ToHub invite|FromHub invited)/
-    const kept = /^(ToHub keep|FromHub kept|FromHub sheet|Delta loose|Peer persisted)$/
+    const kept = /^(ToHub keep|FromHub kept|FromHub segment|Delta loose|Peer persisted)$/
     const missing = [...kinds, ...frames, ...records, ...others].filter(
       (one) => !ledger.counts.has(one) && !conduct.test(one) && !kept.test(one),
     )

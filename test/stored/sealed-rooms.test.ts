@@ -1,7 +1,7 @@
 // Goal: who has the key of a room takes nothing of it from the hub that is not sealed with it: no
 // state, no settings, and no primary that the hub made up; and writes nothing there in the open.
-// Method: whole sessions in virtual time by a hub that says other terms, hands out other sheets, or
-// lets somebody without the key serve.
+// Method: whole sessions in virtual time by a hub that says other terms, hands out other segments,
+// or lets somebody without the key serve.
 import { describe, expect, test } from 'vitest'
 import { action, text, u8 } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
@@ -28,7 +28,7 @@ function disk(w: SessionWorld): string {
 }
 
 /** All that a hub has of a room, without its own key. */
-function sheetsOf(w: SessionWorld): (readonly [key: string, value: Uint8Array])[] {
+function segmentsOf(w: SessionWorld): (readonly [key: string, value: Uint8Array])[] {
   return [...w.sim.node('hub').store.entries()].filter(([key]) => key !== 'the hub')
 }
 
@@ -44,7 +44,7 @@ describe('a hub that says that a room has no key', () => {
     await act(w, ada.act(set, { key: 'a hidden thing', to: 1 }))
     await left(w, ada)
     expect(disk(w)).not.toContain('hidden')
-    expect(sheetsOf(w).length).toBeGreaterThan(1)
+    expect(segmentsOf(w).length).toBeGreaterThan(1)
   })
 
   test('gets nothing in the open of who joins it, or serves next, key or none (N-2)', async () => {

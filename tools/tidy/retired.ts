@@ -27,6 +27,8 @@ const NAMES: Readonly<Record<string, string>> = {
   reign: 'term',
   Runner: 'MemberLoop',
   Shares: 'RelayQueue',
+  sheet: 'segment',
+  sheets: 'segments',
   takeSaid: 'receiveEntry',
   tellHub: 'sendToHub',
   tend: 'reconcile',
@@ -63,6 +65,7 @@ const OWN_PATH = 'tools/tidy/retired.ts'
 export const EXCEPTIONS: Readonly<Record<string, readonly string[]>> = {
   Conduct: ['test/standard/standard.test.ts'],
   runner: ['tools/mutants/runner.ts'],
+  sheet: ['games/tabletop/play.ts', 'games/tabletop/sheets.tsx'],
   sheets: ['games/tabletop/sheets.tsx'],
 }
 

@@ -41,10 +41,10 @@ export const TERMS_MAX = 256
 export const REASON_MAX = 200
 /** Longest cursor of a list, in bytes. */
 export const CURSOR_MAX = 24
-/** Largest piece of a segment (`sheet` on the wire) in one message, in bytes. */
-export const SHEET_PIECE_MAX: number = 32 * 1024
+/** Largest piece of a segment in one message, in bytes. */
+export const SEGMENT_PIECE_MAX: number = 32 * 1024
 /** Most pieces of one segment. */
-export const SHEET_PIECES_MAX = 32
+export const SEGMENT_PIECES_MAX = 32
 /** Longest ticket, in bytes. */
 export const TICKET_MAX = 2_048
 /** Prefix of the reason with which a hub refuses a process that it does not admit. */
@@ -224,7 +224,7 @@ export const toHub = message({
     record({
       ...{ session, number: varint, from: maybe(varint), index: varint },
       ...{ time: varint, next: varint, acks },
-      ...{ piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) },
+      ...{ piece: varint, of: varint, bytes: blob(SEGMENT_PIECE_MAX) },
     }),
   ],
   /**
@@ -241,7 +241,7 @@ export type ToHub = ValueOf<typeof toHub>
  * A stored room that is opened: the member number of its founder, the session time, the number of
  * its segments, and whether the operator of the hub imported them.
  */
-const opened = record({ inc: varint, time: varint, sheets: varint, imported: flag })
+const opened = record({ inc: varint, time: varint, segments: varint, imported: flag })
 
 export const fromHub = message({
   /**
@@ -275,9 +275,9 @@ export const fromHub = message({
    * To a member that recovers a session, after the register that names it: this many segments of
    * the former primary follow; 0 if the disk has none of that primary.
    */
-  stored: [19, record({ session, sheets: varint })],
+  stored: [19, record({ session, segments: varint })],
   /** A piece of a segment, to a member that opens a room or recovers its session. */
-  sheet: [18, record({ session, piece: varint, of: varint, bytes: blob(SHEET_PIECE_MAX) })],
+  segment: [18, record({ session, piece: varint, of: varint, bytes: blob(SEGMENT_PIECE_MAX) })],
   /** Behind `welcome`, to members of this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })
@@ -293,7 +293,7 @@ export const KEEP_MINUTES_MAX: number = 365 * 24 * 60
  */
 export const SILENT_MS: Millis = 60_000
 /** Most segments of a room; then its primary writes a new snapshot. */
-export const SHEETS_MAX = 1_024
+export const SEGMENTS_MAX = 1_024
 
 /** The name under which a replaced room is stored, and may be opened. */
 export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {

@@ -21,7 +21,7 @@ import {
   varint,
 } from '../wire/layout.ts'
 import { negotiate, only, encodeVersions, formatVersions, type Versions } from '../wire/versions.ts'
-import { SHEETS_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
+import { SEGMENTS_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from './messages.ts'
 import { entrant, ENTRANTS_MAX } from './tickets.ts'
 
 export const SAVED_MAX: number = 4 * 1024 * 1024
@@ -54,7 +54,7 @@ export const savedLayout = record({
   /** Players that were admitted by a ticket, as far as the exporter knows. */
   entrants: list(entrant, ENTRANTS_MAX),
   /** Segments: a snapshot, and entries after it. */
-  sheets: list(blob(SAVED_MAX), SHEETS_MAX),
+  segments: list(blob(SAVED_MAX), SEGMENTS_MAX),
 })
 /** A room that was saved. Times are in ms of session time. */
 export type Saved = ValueOf<typeof savedLayout> & { readonly time: Millis }

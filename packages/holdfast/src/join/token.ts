@@ -2,7 +2,7 @@
  * A player's token as text: session, player and the seed of its key; then the room's key, if any,
  * and the newest point of the room that the hub had on disk:
  *
- *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<sheets>-<mark>
+ *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<segments>-<mark>
  *
  * Anyone who has the token is that player, so keep it private: in the storage of a tab, for
  * example. It expires after the player was away for a minute.
@@ -21,14 +21,14 @@ const SHAPE = new RegExp(
     `(?:\\.(?<key>[0-9a-f]{${2 * KEY_BYTES}})?(?:\\.(?<point>[0-9a-f-]{1,100}))?)?$`,
 )
 const POINT = new RegExp(
-  `^(?<epoch>\\d{1,15})-(?<index>\\d{1,15})-(?<sheets>\\d{1,15})-` +
+  `^(?<epoch>\\d{1,15})-(?<index>\\d{1,15})-(?<segments>\\d{1,15})-` +
     `(?<mark>[0-9a-f]{${2 * DIGEST_BYTES}})$`,
 )
 
 /** The token as text, such as `k3f-1.7.00ff…`. */
 export function formatToken({ session, player, seed, roomKey, point }: Token): string {
-  const { epoch, index, sheets, mark } = point ?? {}
-  const known = mark ? `${epoch}-${index}-${sheets}-${toHex(mark)}` : ''
+  const { epoch, index, segments, mark } = point ?? {}
+  const known = mark ? `${epoch}-${index}-${segments}-${toHex(mark)}` : ''
   const more = [roomKey ? toHex(roomKey) : '', known]
   const last = more.findLastIndex((one) => one !== '')
   return [session, player, toHex(seed), ...more.slice(0, last + 1)].join('.')
@@ -37,9 +37,9 @@ export function formatToken({ session, player, seed, roomKey, point }: Token): s
 function parsePoint(text: string): Token['point'] {
   const found = POINT.exec(text)?.groups
   const mark = fromHex(found?.['mark'], DIGEST_BYTES)
-  const numbers = ['epoch', 'index', 'sheets'].map((name) => Number(found?.[name]))
-  const [epoch, index, sheets] = numbers as [number, number, number]
-  return mark && { epoch, index, sheets, mark }
+  const numbers = ['epoch', 'index', 'segments'].map((name) => Number(found?.[name]))
+  const [epoch, index, segments] = numbers as [number, number, number]
+  return mark && { epoch, index, segments, mark }
 }
 
 /** Null for a seed of an older version, whose sessions are gone. @throws HoldfastError */

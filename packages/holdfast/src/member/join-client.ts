@@ -122,8 +122,8 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
       return onAdded(run, message)
     case 'stored':
       return storedRoom.recall(run, message)
-    case 'sheet':
-      return onSheet(run, message)
+    case 'segment':
+      return onSegment(run, message)
     case 'attached':
       return onAttached(run, message)
     case 'present':
@@ -267,7 +267,7 @@ export function withdraw(run: Runtime): void {
 }
 
 // A piece of a stored room; once it is complete the session resumes, with us as its primary.
-function onSheet(run: Runtime, message: FromHubOf<'sheet'>): void {
+function onSegment(run: Runtime, message: FromHubOf<'segment'>): void {
   const { member } = run
   if (storedRoom.takeRecalled(run, message)) return
   const opened = member.opening

@@ -121,7 +121,7 @@ function createOut(run: Runtime): SessionOut {
     },
     hub: (message) => run.ports.hub(encode(toHub, message)),
     time: () => sessionTime(run, run.now),
-    seal: (sheet, index, as) => storedRoom.seal(run, sheet, index, as),
+    seal: (segment, index, as) => storedRoom.seal(run, segment, index, as),
     answer: (asker, joined) => joinResponder.answer(run, asker, joined),
     emit: (event) => onSessionEvent(run, event),
     parts: partsOf(run),

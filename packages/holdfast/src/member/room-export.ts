@@ -65,7 +65,7 @@ function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
     time: Math.max(0, Math.round(time)),
     index: segment.index ?? 0,
     entrants: [],
-    sheets: [segment.bytes],
+    segments: [segment.bytes],
   }
 }
 

@@ -14,7 +14,7 @@
 import { termsSay } from '../machine.ts'
 import { CIPHER_NONCE_BYTES, type Ciphers, KEY_BYTES, TAG_BYTES } from '../ports.ts'
 import { settingsLayout, type View } from '../session/messages.ts'
-import { SHEET_BYTES_MAX } from '../session/segments.ts'
+import { SEGMENT_BYTES_MAX } from '../session/segments.ts'
 import { SESSION_ID_MAX, type FromHubOf } from '../hub-protocol/messages.ts'
 import { blob, decode, encode, fixed, record, text, type ValueOf, varint } from '../wire/layout.ts'
 import { DIGEST_BYTES, sameBytes } from '../wire/digest.ts'
@@ -26,7 +26,7 @@ import type { Runtime } from './state.ts'
 const MARK_BYTES = 6
 const LABEL = 'holdfast sheet'
 /** The additional data of a sealed segment. */
-export const sheetNameLayout = record({
+export const segmentNameLayout = record({
   label: text(LABEL.length),
   session: text(SESSION_ID_MAX),
   index: varint,
@@ -34,7 +34,7 @@ export const sheetNameLayout = record({
 })
 
 /** The place of a segment: the length of the log with it, and the digest of the one before. */
-export interface SheetPlace {
+export interface SegmentPlace {
   readonly session: string
   readonly index: number
   readonly before: Uint8Array
@@ -45,10 +45,10 @@ export const NOTHING_BEFORE: Uint8Array = new Uint8Array(DIGEST_BYTES)
 
 /** A sealed segment as the hub stores it. */
 export const sealedLayout = record({
-  /** The length of the log with this sheet. */
+  /** The length of the log with this segment. */
   index: varint,
   nonce: fixed(CIPHER_NONCE_BYTES),
-  sealed: blob(SHEET_BYTES_MAX),
+  sealed: blob(SEGMENT_BYTES_MAX),
 })
 
 const ascii = (word: string): Uint8Array => new TextEncoder().encode(word)
@@ -92,17 +92,17 @@ export function isSealed(terms: string): boolean {
 export function seal(
   ciphers: Ciphers,
   key: Uint8Array,
-  place: SheetPlace,
-  sheet: Uint8Array,
+  place: SegmentPlace,
+  segment: Uint8Array,
 ): Uint8Array {
-  const data = encode(sheetNameLayout, { label: LABEL, ...place })
-  const whole = new Uint8Array(data.length + sheet.length)
+  const data = encode(segmentNameLayout, { label: LABEL, ...place })
+  const whole = new Uint8Array(data.length + segment.length)
   whole.set(data)
-  whole.set(sheet, data.length)
+  whole.set(segment, data.length)
   const by = ciphers.hmac(key, ascii('nonce'))
   const nonce = ciphers.hmac(by, whole).slice(0, CIPHER_NONCE_BYTES)
-  const into = new Uint8Array(sheet.length + TAG_BYTES)
-  ciphers.seal(ciphers.hmac(key, ascii('seal')), nonce, data, sheet, into)
+  const into = new Uint8Array(segment.length + TAG_BYTES)
+  ciphers.seal(ciphers.hmac(key, ascii('seal')), nonce, data, segment, into)
   return encode(sealedLayout, { index: place.index, nonce, sealed: into })
 }
 
@@ -110,16 +110,16 @@ export function seal(
 export function open(
   ciphers: Ciphers,
   key: Uint8Array,
-  { session, before }: Pick<SheetPlace, 'session' | 'before'>,
+  { session, before }: Pick<SegmentPlace, 'session' | 'before'>,
   bytes: Uint8Array,
 ): { index: number; bytes: Uint8Array } | null {
   const read = decode(sealedLayout, bytes)
   if (!read || read.sealed.length < TAG_BYTES) return null
   const { index, nonce, sealed } = read
-  const data = encode(sheetNameLayout, { label: LABEL, session, index, before })
-  const sheet = new Uint8Array(sealed.length - TAG_BYTES)
+  const data = encode(segmentNameLayout, { label: LABEL, session, index, before })
+  const segment = new Uint8Array(sealed.length - TAG_BYTES)
   const by = ciphers.hmac(key, ascii('seal'))
-  return ciphers.open(by, nonce, data, sealed, sheet) ? { index, bytes: sheet } : null
+  return ciphers.open(by, nonce, data, sealed, segment) ? { index, bytes: segment } : null
 }
 
 // Settings of the founder: a member takes them from its primary. In a room with a key the primary

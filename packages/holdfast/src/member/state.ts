@@ -143,7 +143,7 @@ export interface IncomingRoom {
   readonly terms: string
   /** The number of its segments, and those received. */
   readonly count: number
-  readonly sheets: Uint8Array[]
+  readonly segments: Uint8Array[]
   bytes: number
   incoming: Incoming | null
 }
@@ -229,7 +229,7 @@ export interface Member {
   /** The room as a file that we asked for; null for none. */
   file: { request: number; incoming: Incoming | null } | null
   /** Digest of the last sealed segment. */
-  sheetBefore: Uint8Array
+  segmentBefore: Uint8Array
   /** The stored room that a new one replaces; null for none. */
   replacedRoom: ReplacedRoom | null
   /** The hub's public signing key, as it says; null before that. */
@@ -399,7 +399,7 @@ export function create(
     named: null,
     ...{ hubKey: null, foreignAt: null, unwanted: false, replacedRoom: null, file: null },
     ...{ exports: new Map(), exported: new Map(), exportedAt: -Infinity },
-    sheetBefore: new Uint8Array(DIGEST_BYTES),
+    segmentBefore: new Uint8Array(DIGEST_BYTES),
     admission: { rights: 0, signature: new Uint8Array(SIGNATURE_BYTES) },
     otherSeal: 0,
     mounts,

@@ -1,6 +1,6 @@
 /**
  * Opens a stored room: the hub has made this process the primary of the session, and sends the
- * segments ("sheets") that the last primary wrote. They restore the session without its members;
+ * segments that the last primary wrote. They restore the session without its members;
  * players are the same when they come back.
  */
 
@@ -8,7 +8,7 @@ import { type Millis, termsSay, type ErrorCode } from '../machine.ts'
 import * as clock from '../link/timing/clock.ts'
 import * as rooms from '../hub-protocol/messages.ts'
 import {
-  SHEET_PIECES_MAX,
+  SEGMENT_PIECES_MAX,
   type ToHub,
   UNREADABLE,
   type FromHubOf,
@@ -36,8 +36,8 @@ export const ROOM_MAX: number = 4 * 1024 * 1024
 /** The hub has made us the primary, and sends the room. */
 export function begin(run: Runtime, answer: Added): void {
   const { opened, entry } = answer
-  if (!opened || opened.sheets > rooms.SHEETS_MAX) return void run.member.counters.malformed++
-  run.member.opening = { answer, as: opened, incoming: incomingRoom(entry, opened.sheets) }
+  if (!opened || opened.segments > rooms.SEGMENTS_MAX) return void run.member.counters.malformed++
+  run.member.opening = { answer, as: opened, incoming: incomingRoom(entry, opened.segments) }
   run.member.phase = 'opening'
 }
 
@@ -45,22 +45,22 @@ function incomingRoom(
   { session, terms }: Pick<IncomingRoom, 'session' | 'terms'>,
   count: number,
 ): IncomingRoom {
-  return { session, terms, count, sheets: [], bytes: 0, incoming: null }
+  return { session, terms, count, segments: [], bytes: 0, incoming: null }
 }
 
 /** We recover our session and the register has our epoch: the hub sends what it stored. */
 export function recall(run: Runtime, message: FromHubOf<'stored'>): void {
   const { member } = run
   const { id, terms } = member.session
-  if (message.session !== id || message.sheets > rooms.SHEETS_MAX) {
+  if (message.session !== id || message.segments > rooms.SEGMENTS_MAX) {
     return void member.counters.malformed++
   }
-  if (message.sheets === 0) return recovery.onStored(run.turn, null)
-  member.stored = incomingRoom({ session: id, terms }, message.sheets)
+  if (message.segments === 0) return recovery.onStored(run.turn, null)
+  member.stored = incomingRoom({ session: id, terms }, message.segments)
 }
 
 /** A piece of that. @returns whether one was expected */
-export function takeRecalled(run: Runtime, message: FromHubOf<'sheet'>): boolean {
+export function takeRecalled(run: Runtime, message: FromHubOf<'segment'>): boolean {
   const { member } = run
   const { stored } = member
   if (!stored) return false
@@ -75,11 +75,11 @@ export function takeRecalled(run: Runtime, message: FromHubOf<'sheet'>): boolean
 export function take(
   { member: { counters } }: Runtime,
   room: IncomingRoom,
-  message: FromHubOf<'sheet'>,
+  message: FromHubOf<'segment'>,
 ): boolean {
   if (message.session !== room.session) return false
   room.bytes += message.bytes.length
-  if (message.of > SHEET_PIECES_MAX || room.bytes > ROOM_MAX) {
+  if (message.of > SEGMENT_PIECES_MAX || room.bytes > ROOM_MAX) {
     counters.malformed++
     return false
   }
@@ -87,8 +87,8 @@ export function take(
   const bytes = room.incoming && chunks.whole(room.incoming)
   if (!bytes) return false
   room.incoming = null
-  room.sheets.push(bytes)
-  return room.sheets.length === room.count
+  room.segments.push(bytes)
+  return room.segments.length === room.count
 }
 
 /** The bytes are no room of Holdfast. */
@@ -112,7 +112,7 @@ const NOT_SEALED: Unfit = {
 /** Reads a stored room; or why this build cannot: then it stays at the hub as it is. */
 export function read(
   run: Runtime,
-  { session, terms, sheets: all }: IncomingRoom,
+  { session, terms, segments: all }: IncomingRoom,
 ): segments.StoredState | Unfit {
   if (termsSay(terms, 'kept', 'hosts')) return AT_A_HOST
   const found = readAll(run, unsealed(run, session, terms, all))
@@ -121,7 +121,7 @@ export function read(
 
 /** Reads a saved room; or why this build cannot. Its own terms say whether it is sealed. */
 export function load(run: Runtime, saved: Saved): segments.StoredState | Unfit {
-  const { session, terms, sheets: all } = saved
+  const { session, terms, segments: all } = saved
   const isOpen = !isSealed(terms)
   return readAll(run, isOpen ? plainly(all) : unsealed(run, session, terms, all))
 }
@@ -166,8 +166,8 @@ function readAll(
 
 function ofOtherVersion(whole: segments.Segment | undefined): Unfit | null {
   const versions = whole ? segments.versionsOf(whole.bytes) : null
-  if (versions === null || negotiate(segments.SHEET_VERSIONS, versions) !== null) return null
-  const [theirs, ours] = [versions, segments.SHEET_VERSIONS].map(formatVersions)
+  if (versions === null || negotiate(segments.SEGMENT_VERSIONS, versions) !== null) return null
+  const [theirs, ours] = [versions, segments.SEGMENT_VERSIONS].map(formatVersions)
   const why = `what is kept of this room is of ${theirs}, and this build reads ${ours}`
   return { code: 'version', why }
 }
@@ -212,16 +212,16 @@ function settle({ member, ports }: Runtime, { settings }: segments.StoredState):
 /** A segment as it is stored: with a room key sealed, and chained to the one before it. */
 export function seal(
   { member, ports }: Runtime,
-  sheet: Uint8Array,
+  segment: Uint8Array,
   index: number,
   as: SegmentKind,
 ): Uint8Array {
   const { id: session, terms } = member.session
   const { roomKey } = member.options
-  if (!roomKey || !isSealed(terms)) return sheet
-  const before = as === 'entries' ? member.sheetBefore : NOTHING_BEFORE
-  const bytes = sealed(ports.ciphers, roomKey, { session, index, before }, sheet)
-  if (as !== 'file') member.sheetBefore = digest(bytes)
+  if (!roomKey || !isSealed(terms)) return segment
+  const before = as === 'entries' ? member.segmentBefore : NOTHING_BEFORE
+  const bytes = sealed(ports.ciphers, roomKey, { session, index, before }, segment)
+  if (as !== 'file') member.segmentBefore = digest(bytes)
   return bytes
 }
 

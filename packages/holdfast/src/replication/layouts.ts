@@ -129,7 +129,7 @@ export const startLayout = record({
   index: varint,
   mark: hash,
   /** Segments of its predecessor, if it continued these; else 0. */
-  sheets: varint,
+  segments: varint,
   /** The operator of the hub imported the room. */
   imported: flag,
 })
@@ -147,7 +147,7 @@ export interface PersistedPoint {
   /** The length of the log up to its last operation. */
   readonly index: number
   /** The number of segments that its leader had written. */
-  readonly sheets: number
+  readonly segments: number
 }
 
 /** The loss of a room, measured by a persisted point. */

@@ -22,15 +22,15 @@ import type { Effect, Session, SessionOut } from './state.ts'
 
 /** The stored state that a leader continues. */
 export interface From {
-  readonly sheets: number
+  readonly segments: number
   readonly imported: boolean
 }
 
 /** We begin to lead, after `index` entries of the log. */
 export function begin(session: Session, epoch: number, index: number, from?: From): void {
   const mark = proofOf(session.secret, `lineage ${epoch}`)
-  const { sheets = 0, imported = false } = from ?? {}
-  const start = { epoch, index, mark, sheets, imported }
+  const { segments = 0, imported = false } = from ?? {}
+  const start = { epoch, index, mark, segments, imported }
   session.lineage = [...session.lineage, start].slice(-LINEAGE_MAX)
 }
 
@@ -56,7 +56,7 @@ export function move(session: Session, out: SessionOut): void {
 /** What a lineage lacks of a point; null for nothing, or if it does not reach back so far. */
 export function lacks(
   lineage: readonly LeaderStart[],
-  { mark, epoch, index, sheets }: Pick<PersistedPoint, 'mark' | 'epoch' | 'index' | 'sheets'>,
+  { mark, epoch, index, segments }: Pick<PersistedPoint, 'mark' | 'epoch' | 'index' | 'segments'>,
 ): Loss | null {
   const at = lineage.findIndex((start) => sameBytes(start.mark, mark))
   const behind = at < 0 ? lineage.findIndex((start) => start.epoch >= epoch) : at + 1
@@ -64,7 +64,7 @@ export function lacks(
   const imported = lineage.slice(Math.max(0, behind)).some((start) => start.imported)
   const entries = Math.max(0, index - (next ?? lineage.at(-1) ?? { index: 0 }).index)
   if (at >= 0) {
-    const isWhole = !next || (entries === 0 && (next.sheets === 0 || next.sheets >= sheets))
+    const isWhole = !next || (entries === 0 && (next.segments === 0 || next.segments >= segments))
     return isWhole ? null : { entries, imported }
   }
   // Older ones were forgotten.
@@ -86,8 +86,8 @@ export function announce(session: Session, persistence: Persistence, out: Sessio
   const { me, point, server } = session
   if (!point || point === persistence.announced) return
   persistence.announced = point
-  const { epoch, index, sheets } = point
-  const message = { kind: 'persisted', epoch, index, sheets } as const
+  const { epoch, index, segments } = point
+  const message = { kind: 'persisted', epoch, index, segments } as const
   for (const inc of server.published.keys()) if (inc !== me) out.send(inc, message)
 }
 
@@ -95,9 +95,9 @@ export function announce(session: Session, persistence: Persistence, out: Sessio
 export function onPersisted(
   session: Session,
   from: PeerId,
-  { epoch, index, sheets }: { epoch: number; index: number; sheets: number },
+  { epoch, index, segments }: { epoch: number; index: number; segments: number },
 ): void {
   const last = session.lineage.at(-1)
   if (from !== session.client.view.primary || last?.epoch !== epoch) return
-  session.point = { session: session.id, mark: last.mark, epoch, index, sheets }
+  session.point = { session: session.id, mark: last.mark, epoch, index, segments }
 }

@@ -161,7 +161,7 @@ export const peerLayout = message({
     }),
   ],
   /** The hub has on disk what the primary wrote: see lineage.ts. */
-  persisted: [22, record({ epoch, index: varint, sheets: varint })],
+  persisted: [22, record({ epoch, index: varint, segments: varint })],
 })
 export type Recovered = PeerMessageOf<'recovered'>
 

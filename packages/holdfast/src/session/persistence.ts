@@ -27,7 +27,7 @@ import { type Member, deltaLayout } from '../replication/layouts.ts'
 import {
   type AckPolicy,
   NOT_NEXT,
-  SHEET_PIECE_MAX,
+  SEGMENT_PIECE_MAX,
   type FromHubOf,
 } from '../hub-protocol/messages.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
@@ -102,7 +102,7 @@ export function beginLead(
       entriesBytes: 0,
     },
     ...{ sentAcks: null, inFlight: false, sentAt: -Infinity, since: 0, why: '' },
-    ...{ operations: 0, segments: 0, asked: { index: 0, sheets: 0 }, announced: null },
+    ...{ operations: 0, segments: 0, asked: { index: 0, segments: 0 }, announced: null },
   }
   return {
     ...{ lease, persistence, leased: true, since, sweepAt: since, waitingAt: Infinity },
@@ -284,7 +284,7 @@ function write(turn: Turn, persistence: Persistence): void {
   const from = persistence.sent < 0 ? null : persistence.sent
   const index = commit.lengthOf(session.server.log)
   if (from === null || persistence.entries.length > 0) persistence.segments++
-  persistence.asked = { index: persistence.operations, sheets: persistence.segments }
+  persistence.asked = { index: persistence.operations, segments: persistence.segments }
   let segment: Uint8Array = new Uint8Array(0)
   if (from === null) segment = snapshotSegmentOf(session, 'whole', out)
   // An empty segment only reports the policy and `next`.
@@ -305,7 +305,7 @@ function write(turn: Turn, persistence: Persistence): void {
   const time = Math.max(0, Math.round(out.time()))
   const number = ++persistence.number
   const head = { session: session.id, number, from, index, time, next, acks }
-  for (const piece of chunks.cut(segment, SHEET_PIECE_MAX))
+  for (const piece of chunks.cut(segment, SEGMENT_PIECE_MAX))
     out.hub({ kind: 'keep', ...head, ...piece })
 }
 
@@ -326,7 +326,7 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
   const { keptTypes, server } = session
   const { lineage } = session
   const settings = settingsOf(session)
-  const sheets = 'lead' in server ? server.lead.persistence.segments : 0
+  const segments = 'lead' in server ? server.lead.persistence.segments : 0
   const typed = { schema: fingerprint(keptTypes), types: '' }
   const isShort = new TextEncoder().encode(keptTypes).length <= TYPES_MAX
   if (isShort) typed.types = keptTypes
@@ -336,7 +336,7 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
     ...out.parts.unlogged(),
   ])
   return out.seal(
-    writeSnapshotSegment({ settings, lineage: [...lineage], sheets, ...typed, index, snapshot }),
+    writeSnapshotSegment({ settings, lineage: [...lineage], segments, ...typed, index, snapshot }),
     index,
     as,
   )

@@ -312,7 +312,7 @@ export function onTestimony(turn: Turn, from: PeerId, message: PeerMessageOf<'te
 function goOnFrom(
   turn: Turn,
   gathering: ServerAs<'gathering'>,
-  { state, parts, changes, length, sheets }: StoredState,
+  { state, parts, changes, length, segments }: StoredState,
 ): void {
   const { session, out } = turn
   const { durable } = gathering
@@ -325,7 +325,7 @@ function goOnFrom(
     }
   }
   if (state.moderation.cv > durable.moderation.cv) durable.moderation = state.moderation
-  resume(turn, gathering, { index: length, witness: session.me, sheets })
+  resume(turn, gathering, { index: length, witness: session.me, segments })
 }
 
 function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Array): void {
@@ -342,14 +342,14 @@ function conclude(turn: Turn, gathering: ServerAs<'gathering'>, bytes: Uint8Arra
   const witness = gathering.witness || session.me
   recall(session, now, copy.former)
   for (const { player, seq } of copy.seqs) countUpTo(durable, player, seq)
-  resume(turn, gathering, { index: copy.index, witness, sheets: 0 })
+  resume(turn, gathering, { index: copy.index, witness, segments: 0 })
 }
 
 // Continues the session from a log of `index` entries, with the members that answered.
 function resume(
   turn: Turn,
   gathering: ServerAs<'gathering'>,
-  { index, witness, sheets }: { index: number; witness: PeerId; sheets: number },
+  { index, witness, segments }: { index: number; witness: PeerId; segments: number },
 ): void {
   const { session, now, out } = turn
   const { durable, lead } = gathering
@@ -364,7 +364,7 @@ function resume(
   const own = { lead, candidate: 0, candidateSince: now, moderation }
   become(turn, 'concludes', { log, ...own })
   const { server } = session
-  lineage.begin(session, server.epoch, index, { sheets, imported: false })
+  lineage.begin(session, server.epoch, index, { segments, imported: false })
   const silent = [...server.published.keys()].filter((inc) => !gathering.answers.has(inc))
   for (const inc of silent) dismiss(turn, inc, 'failed')
   broadcastView(session, out)

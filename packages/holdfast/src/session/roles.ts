@@ -124,14 +124,14 @@ export interface FoundedFrom {
   state: Durable | null
   length: number
   lineage: readonly LeaderStart[]
-  sheets: number
+  segments: number
   /** The operator of the hub imported the room. */
   imported: boolean
 }
 
 export const ANEW: FoundedFrom = {
   ...{ epoch: 1, state: null, length: 0 },
-  ...{ lineage: [], sheets: 0, imported: false },
+  ...{ lineage: [], segments: 0, imported: false },
 }
 
 // The state of a primary without backup and candidate.

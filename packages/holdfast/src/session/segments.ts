@@ -1,7 +1,7 @@
 /**
  * Segments: the stored state of a room that outlives its members, as its primary writes it. The
  * first segment is a snapshot of the whole state; those after it contain entries of the log. Both
- * use the encoding that a backup receives. On the wire a segment is called a sheet.
+ * use the encoding that a backup receives.
  */
 
 import * as durable from '../replication/durable.ts'
@@ -34,21 +34,21 @@ import { negotiate, only, encodeVersions, type Versions } from '../wire/versions
 import { type Settings, settingsLayout } from './messages.ts'
 
 /** Most bytes of a segment that is read. */
-export const SHEET_BYTES_MAX: number = 2 * 1024 * 1024
+export const SEGMENT_BYTES_MAX: number = 2 * 1024 * 1024
 /** Most entries of one segment. */
-export const SHEET_ENTRIES_MAX = 65_536
+export const SEGMENT_ENTRIES_MAX = 65_536
 
 /** A snapshot segment begins with this, then the versions that can read it. */
 const MARK = 'HOLDFAST'
 /** The versions that this build reads. Version 1, of 0.2, has neither mark nor version. */
-export const SHEET_VERSIONS: Versions = { lowest: 1, highest: 2 }
+export const SEGMENT_VERSIONS: Versions = { lowest: 1, highest: 2 }
 
 /** A snapshot segment of 0.2. */
 export const oldSnapshotSegmentLayout = record({
   schema: u32,
   types: text(TYPES_MAX),
   index: varint,
-  snapshot: blob(SHEET_BYTES_MAX),
+  snapshot: blob(SEGMENT_BYTES_MAX),
 })
 
 const headLayout = record({ mark: text(MARK.length), versions: varint })
@@ -60,15 +60,15 @@ export const snapshotSegmentLayout = record({
   settings: settingsLayout,
   lineage: lineageLayout,
   /** The number of segments that its leader has written, this one included. */
-  sheets: varint,
+  segments: varint,
   /** Fingerprint of the types with state in it, and these types as text ('' if too long). */
   schema: u32,
   types: text(TYPES_MAX),
   /** The number of log entries that it includes. */
   index: varint,
-  snapshot: blob(SHEET_BYTES_MAX),
+  snapshot: blob(SEGMENT_BYTES_MAX),
 })
-export const entriesSegmentLayout = record({ entries: list(blob(2 ** 20), SHEET_ENTRIES_MAX) })
+export const entriesSegmentLayout = record({ entries: list(blob(2 ** 20), SEGMENT_ENTRIES_MAX) })
 
 /** How much of what this primary recorded the hub has stored. */
 export interface Persistence {
@@ -107,7 +107,7 @@ export interface Persistence {
   operations: number
   segments: number
   /** `operations` and `segments` as of the last segment. */
-  asked: Pick<PersistedPoint, 'index' | 'sheets'>
+  asked: Pick<PersistedPoint, 'index' | 'segments'>
   /** The persisted point that was last announced to the members. */
   announced: PersistedPoint | null
 }
@@ -128,7 +128,7 @@ export interface StoredState {
   readonly settings: Settings | null
   readonly lineage: LeaderStart[]
   /** The number of segments that their leader had written; 0 for 0.2. */
-  readonly sheets: number
+  readonly segments: number
   readonly schema: number
   readonly types: string
   readonly state: Durable
@@ -145,7 +145,7 @@ export function writeSnapshotSegment(
   return encode(snapshotSegmentLayout, {
     ...whole,
     mark: MARK,
-    versions: encodeVersions(only(SHEET_VERSIONS.highest)),
+    versions: encodeVersions(only(SEGMENT_VERSIONS.highest)),
   })
 }
 
@@ -158,12 +158,12 @@ export function readSnapshotSegment(
   | null {
   const versions = versionsOf(bytes)
   if (versions !== null) {
-    return negotiate(SHEET_VERSIONS, versions) === null
+    return negotiate(SEGMENT_VERSIONS, versions) === null
       ? null
       : decode(snapshotSegmentLayout, bytes)
   }
   const old = decode(oldSnapshotSegmentLayout, bytes)
-  return old && { ...old, settings: null, lineage: [], sheets: 0 }
+  return old && { ...old, settings: null, lineage: [], segments: 0 }
 }
 
 /** The versions that can read a snapshot segment, by its own header; null for one of 0.2. */
@@ -181,7 +181,7 @@ export function read(all: readonly Segment[]): StoredState | null {
   if (!whole || whole.index > COUNTER_MAX || !from || !hasLength(first!, whole.index)) return null
   if (from.durable.nextInc >= INC_MAX) return null
   const { schema, types, index, settings, lineage } = whole
-  const sheets = whole.sheets === 0 ? 0 : whole.sheets + rest.length
+  const segments = whole.segments === 0 ? 0 : whole.segments + rest.length
   const { durable: state, parts } = from
   const changes: Change[] = []
   let length = index
@@ -194,7 +194,7 @@ export function read(all: readonly Segment[]): StoredState | null {
       if ('changes' in delta) changes.push(...delta.changes)
     }
   }
-  return { settings, lineage, sheets, schema, types, state, parts, changes, length }
+  return { settings, lineage, segments, schema, types, state, parts, changes, length }
 }
 
 function deltasOf({ bytes }: Segment): Delta[] | null {

@@ -527,7 +527,7 @@ export type SegmentKind = 'whole' | 'entries' | 'file'
 export interface SessionOut extends Pick<Out<PeerMessage, never, SessionEvent>, 'send' | 'emit'> {
   hub(message: ToHub): void
   /** Seals a segment that brings the log to `index` entries. */
-  seal(sheet: Uint8Array, index: number, as: SegmentKind): Uint8Array
+  seal(segment: Uint8Array, index: number, as: SegmentKind): Uint8Array
   /** Session time; our own clock while that is unknown. */
   time(): Millis
   answer(asker: number, joined: Joined): void

@@ -1,10 +1,10 @@
 /**
  * The archive of a hub: persisted rooms, which outlive their members.
  *
- * The primary of a room writes **sheets**: sheet 0 is a snapshot, later ones are entries of the
- * log. The hub reads none of them. The room's record says how far the sheets go and who wrote them,
- * and contains the session record, so that the room can be reopened as the same session. Each write
- * of a room is atomic, so a snapshot and its log always match.
+ * The primary of a room writes **segments**: segment 0 is a snapshot, later ones are entries of the
+ * log. The hub reads none of them. The room's record says how far the segments go and who wrote
+ * them, and contains the session record, so that the room can be reopened as the same session. Each
+ * write of a room is atomic, so a snapshot and its log always match.
  */
 
 import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
@@ -19,8 +19,8 @@ import { type SessionRecord, readRecord, writeRecord } from './records.ts'
 import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
-/** Prefix of the keys of sheets, which sort after all other records. */
-export const SHEETS_PREFIX = '~'
+/** Prefix of the keys of segments, which sort after all other records. */
+export const SEGMENTS_PREFIX = '~'
 /** Prefix of the keys of stored rooms; session ids contain no space. */
 export const ROOMS_PREFIX = 'kept '
 
@@ -31,19 +31,19 @@ export const RECORD_MAX: number = 1024 * 1024
 export interface StoredRoom {
   /** The session record, with the newest register. */
   readonly session: SessionRecord
-  /** The primary that wrote the sheets; 0 if the room was reopened since. */
+  /** The primary that wrote the segments; 0 if the room was reopened since. */
   readonly by: PeerId
-  /** The length of the log with the last sheet. */
+  /** The length of the log with the last segment. */
   readonly index: number
-  /** Session time at the last sheet, in ms, and the wall clock. */
+  /** Session time at the last segment, in ms, and the wall clock. */
   readonly time: Millis
   readonly at: Millis
   /** The first member number that was never assigned. */
   readonly next: PeerId
   /** How that primary acknowledges. */
   readonly acks: AckPolicy
-  readonly sheets: number
-  /** Of all sheets. */
+  readonly segments: number
+  /** Of all segments. */
   readonly bytes: number
   /** Wall-clock time at which the room is dropped; 0 while its session lasts. */
   readonly until: Millis
@@ -61,7 +61,7 @@ export interface Waiter {
 interface Batch {
   /** Null removes the room. */
   stored: StoredRoom | null
-  sheets: Map<number, Uint8Array | null>
+  segments: Map<number, Uint8Array | null>
   waiters: Waiter[]
 }
 
@@ -75,7 +75,7 @@ export interface ArchivedRoom {
   writing: Batch | null
   /** The address that founded it; '' after a restart of the hub. */
   founder: string
-  /** Whether its session ended and no sheet of it was refused. */
+  /** Whether its session ended and no segment of it was refused. */
   complete: boolean
 }
 
@@ -96,7 +96,7 @@ export const archived = record({
   next: varint,
   /** A flag in 0.2: the primary was alone, and so strict. */
   acks,
-  sheets: varint,
+  segments: varint,
   bytes: varint,
   until: varint,
   session: blob(RECORD_MAX),
@@ -176,13 +176,13 @@ export function change(
   archive: Archive,
   entry: Entry,
   stored: StoredRoom | null,
-  sheets: ReadonlyMap<number, Uint8Array | null> = new Map(),
+  segments: ReadonlyMap<number, Uint8Array | null> = new Map(),
   waiter: Waiter | null = null,
 ): ArchivedRoom {
   const room = archive.rooms.get(entry.session) ?? put(archive, entry, null)
-  room.next ??= { stored, sheets: new Map(), waiters: [] }
+  room.next ??= { stored, segments: new Map(), waiters: [] }
   room.next.stored = stored
-  for (const [sheet, bytes] of sheets) room.next.sheets.set(sheet, bytes)
+  for (const [segment, bytes] of segments) room.next.segments.set(segment, bytes)
   if (waiter) room.next.waiters.push(waiter)
   return room
 }
@@ -191,17 +191,17 @@ export function change(
 export function drop(archive: Archive, session: string): boolean {
   const stored = latestOf(archive.rooms.get(session))
   if (!stored) return false
-  change(archive, stored.session.entry, null, removals(stored.sheets))
+  change(archive, stored.session.entry, null, removals(stored.segments))
   return true
 }
 
-/** The removals of sheets 0 to n - 1. */
-export function removals(sheets: number): Map<number, null> {
-  return new Map(Array.from({ length: sheets }, (_none, sheet) => [sheet, null]))
+/** The removals of segments 0 to n - 1. */
+export function removals(segments: number): Map<number, null> {
+  return new Map(Array.from({ length: segments }, (_none, segment) => [segment, null]))
 }
 
-export function keyOf(session: string, sheet: number): string {
-  return `${SHEETS_PREFIX}${session} ${sheet}`
+export function keyOf(session: string, segment: number): string {
+  return `${SEGMENTS_PREFIX}${session} ${segment}`
 }
 
 export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
@@ -212,12 +212,12 @@ export function changesOf({ rooms }: Archive, session: string): Changes {
   if (!room?.next || room.writing) return []
   room.writing = room.next
   room.next = null
-  const { stored, sheets } = room.writing
+  const { stored, segments } = room.writing
   const form = stored?.imported ? 'imported' : 'kept'
   const own = stored && ({ ...stored, form, session: writeRecord(stored.session) } as const)
   return [
     [recordOf(session), own && encode(archived, own)] as const,
-    ...Array.from(sheets, ([sheet, bytes]) => [keyOf(session, sheet), bytes] as const),
+    ...Array.from(segments, ([segment, bytes]) => [keyOf(session, segment), bytes] as const),
   ]
 }
 

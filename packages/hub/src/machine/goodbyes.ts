@@ -51,8 +51,8 @@ export function leftAll(row: Row, stored: Pick<StoredRoom, 'by' | 'index'>): boo
   return backup === 0 && row.goodbyes.has(primary) && hasAll(row, stored)
 }
 
-// Whether the last primary wrote the stored sheets, with its whole log. The registered primary may
-// not have learned of its role: then its predecessor led last, in the epoch before.
+// Whether the last primary wrote the stored segments, with its whole log. The registered primary
+// may not have learned of its role: then its predecessor led last, in the epoch before.
 function hasAll(
   { entry, goodbyes }: Row,
   { by, index }: Pick<StoredRoom, 'by' | 'index'>,

@@ -60,7 +60,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
     buckets: {},
     seat: '',
-    sheet: null,
+    segment: null,
     lastMessageAt: now,
     lastRequestAt: now,
     reportedAt: new Map(),
@@ -197,7 +197,7 @@ function dispatch(call: Call, message: ToHub): void {
     case 'invite':
       return sessions.invite(call, message)
     case 'keep':
-      return persistence.receiveSheet(call, message)
+      return persistence.receiveSegment(call, message)
     case 'gone':
       return goodbyes.receiveGoodbye(call, message)
     case 'alive':
@@ -230,9 +230,9 @@ export function changesOf(hub: Hub, session: string): archive.Changes {
   ]
 }
 
-/** Restores one record from disk; sheets are not needed. @returns false if it is not the hub's */
+/** Restores one record from disk; segments are not needed. @returns false if it is not the hub's */
 export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
-  if (key.startsWith(archive.SHEETS_PREFIX)) return true
+  if (key.startsWith(archive.SEGMENTS_PREFIX)) return true
   if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
   return register.restore(hub.registers, now, bytes)
 }

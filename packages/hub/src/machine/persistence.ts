@@ -1,10 +1,10 @@
 /**
- * Persisted rooms, which outlive their members: the primary writes sheets into the archive, and the
- * next process that joins an empty room reopens it as the same session.
+ * Persisted rooms, which outlive their members: the primary writes segments into the archive, and
+ * the next process that joins an empty room reopens it as the same session.
  *
- * Only the registered primary writes, on the stream by which it is attached, and each sheet follows
- * the last one. Opening is an `add`: it gives the session a new epoch and primary in one step,
- * before the sheets are read. So the former primary is fenced, and no later sheets exist.
+ * Only the registered primary writes, on the stream by which it is attached, and each segment
+ * follows the last one. Opening is an `add`: it gives the session a new epoch and primary in one
+ * step, before the segments are read. So the former primary is fenced, and no later segments exist.
  *
  * A room may be opened at once if its session has ended, or if its primary is strict and its stream
  * is closed: a strict primary acknowledges nothing that is not persisted here. A primary that
@@ -23,9 +23,9 @@ import {
   asideOf,
   type FromHub,
   NOT_NEXT,
-  SHEET_PIECE_MAX,
-  SHEET_PIECES_MAX,
-  SHEETS_MAX,
+  SEGMENT_PIECE_MAX,
+  SEGMENT_PIECES_MAX,
+  SEGMENTS_MAX,
   SILENT_MS,
   TIME_MAX,
   type ToHub,
@@ -53,8 +53,8 @@ export const SWEEP_MS: Millis = 10_000
 
 type Keep = ToHub & { kind: 'keep' }
 
-/** A piece of a sheet. */
-export function receiveSheet(call: Call, message: Keep): void {
+/** A piece of a segment. */
+export function receiveSegment(call: Call, message: Keep): void {
   const { hub, from } = call
   const row = register.find(hub.registers, message.session)
   const isSound = message.time <= TIME_MAX && message.next <= INC_MAX
@@ -64,17 +64,17 @@ export function receiveSheet(call: Call, message: Keep): void {
     return
   }
   row.opener = 0
-  // Another primary is about to take over: sheets of its predecessor come too late.
+  // Another primary is about to take over: segments of its predecessor come too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
-  if (message.of > SHEET_PIECES_MAX) {
+  if (message.of > SEGMENT_PIECES_MAX) {
     return refuse(call, message, budgets.refuse(hub.budgets, 'room', 'kept'))
   }
-  from.sheet = chunks.take(message.piece === 0 ? null : from.sheet, message)
-  const bytes = from.sheet && chunks.whole(from.sheet)
+  from.segment = chunks.take(message.piece === 0 ? null : from.segment, message)
+  const bytes = from.segment && chunks.whole(from.segment)
   if (!bytes) return
-  from.sheet = null
+  from.segment = null
   store(call, row, message, bytes)
 }
 
@@ -94,12 +94,12 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   if (message.from !== null && !follows(before, message, from.inc)) {
     return refuse(call, message, NOT_NEXT)
   }
-  const sheets = new Map<number, Uint8Array | null>(
-    archive.removals(before ? 0 : (known?.sheets ?? 0)),
+  const segments = new Map<number, Uint8Array | null>(
+    archive.removals(before ? 0 : (known?.segments ?? 0)),
   )
   // An empty message reports progress only.
-  const isSheet = !before || bytes.length > 0
-  if (isSheet) sheets.set(before?.sheets ?? 0, bytes)
+  const isSegment = !before || bytes.length > 0
+  if (isSegment) segments.set(before?.segments ?? 0, bytes)
   const stored: StoredRoom = {
     session: sessionOf(row),
     by: from.inc,
@@ -109,20 +109,20 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
     next,
     acks,
     until: 0,
-    sheets: (before?.sheets ?? 0) + (isSheet ? 1 : 0),
+    segments: (before?.segments ?? 0) + (isSegment ? 1 : 0),
     bytes: (before?.bytes ?? 0) + bytes.length,
     imported: false,
   }
   const met = unfit(hub, from.account.place, known, stored)
   if (met) return refuse(call, message, met)
   const waiter = { connection, number: message.number, index, acks }
-  const room = archive.change(hub.archive, row.entry, stored, sheets, waiter)
+  const room = archive.change(hub.archive, row.entry, stored, segments, waiter)
   room.founder ||= from.account.place
   out.record(session)
 }
 
 function follows(stored: StoredRoom | null, { from, index }: Keep, by: number): boolean {
-  if (!stored || stored.by !== by || stored.sheets >= SHEETS_MAX) return false
+  if (!stored || stored.by !== by || stored.segments >= SEGMENTS_MAX) return false
   return from === stored.index && index >= stored.index
 }
 
@@ -142,7 +142,7 @@ function unfit(
   return own >= address.kept ? budgets.refuse(hub.budgets, 'address', 'kept') : null
 }
 
-// From here play goes on without the hub: members may get numbers that no sheet contains.
+// From here play goes on without the hub: members may get numbers that no segment contains.
 function markStoreFailed({ registers }: Hub, session: string): void {
   const row = register.find(registers, session)
   if (row) row.storeFailed = true
@@ -153,7 +153,7 @@ function sessionOf(row: Row): StoredRoom['session'] {
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
-/** The record of a session is persisted: answers the waiters for its sheets. */
+/** The record of a session is persisted: answers the waiters for its segments. */
 export function confirmWrite({ hub, out }: Turn, session: string): void {
   const { waiters, more } = archive.confirmWrite(hub.archive, session)
   const saved = hub.archive.rooms.get(session)?.saved
@@ -174,8 +174,8 @@ function answerWaiters(
   why: string,
   out: HubOut,
 ): void {
-  for (const { connection, ...sheet } of waiters) {
-    send(connection, { kind: 'kept', session, ...sheet, why }, out)
+  for (const { connection, ...segment } of waiters) {
+    send(connection, { kind: 'kept', session, ...segment, why }, out)
   }
 }
 
@@ -211,7 +211,7 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom
   const isStrict = isOpening || (acks === 'strict' && by === primary)
   if (goodbyes.leftAll(row, { by, index })) return 0
   if (!isStrict) {
-    // After a restart of the hub, or when it refused a sheet, the archive may be incomplete.
+    // After a restart of the hub, or when it refused a segment, the archive may be incomplete.
     const silent = acks === 'relayed' && !row.storeFailed ? register.RECOVER_MS : SILENT_MS
     return Math.max(row.lastYes, hub.startedAt) + silent - now
   }
@@ -290,23 +290,28 @@ export function drop({ hub, out }: Turn, session: string): boolean {
   return isThere
 }
 
-/** The answer to the process that opens a room. Session time continued since the last sheet. */
+/** The answer to the process that opens a room. Session time continued since the last segment. */
 export function openedOf(
   { hub, now }: At,
   { stored, inc }: Opening,
 ): (FromHub & { kind: 'added' })['opened'] {
-  const { time, at, sheets, imported } = stored
-  return { inc, time: time + Math.max(0, archive.wallOf(hub.archive, now) - at), sheets, imported }
+  const { time, at, segments, imported } = stored
+  return {
+    inc,
+    time: time + Math.max(0, archive.wallOf(hub.archive, now) - at),
+    segments,
+    imported,
+  }
 }
 
-/** The sheets of a room in pieces, in order; null if one is missing. */
+/** The segments of a room in pieces, in order; null if one is missing. */
 export function read({ hub, out }: Turn, session: string): chunks.Piece[] | null {
-  const { sheets = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
+  const { segments = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
   const all: chunks.Piece[] = []
-  for (let sheet = 0; sheet < sheets; sheet++) {
-    const bytes = out.read(archive.keyOf(session, sheet))
+  for (let segment = 0; segment < segments; segment++) {
+    const bytes = out.read(archive.keyOf(session, segment))
     if (!bytes) return null
-    all.push(...chunks.cut(bytes, SHEET_PIECE_MAX))
+    all.push(...chunks.cut(bytes, SEGMENT_PIECE_MAX))
   }
-  return sheets === 0 ? null : all
+  return segments === 0 ? null : all
 }

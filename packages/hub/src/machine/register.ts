@@ -111,9 +111,9 @@ export interface Row extends SessionRecord {
   goneAt: Millis
   /** The member that reopened the room and has written nothing since; 0 for none. */
   opener: PeerId
-  /** Whether a sheet was refused, or may have been: true after a restart of the hub. */
+  /** Whether a segment was refused, or may have been: true after a restart of the hub. */
   storeFailed: boolean
-  /** The primary whose newest sheet is strict (persistence.ts); 0 for none. */
+  /** The primary whose newest segment is strict (persistence.ts); 0 for none. */
   strict: PeerId
   /** Members that said goodbye (goodbyes.ts). */
   goodbyes: Map<PeerId, Goodbye>
@@ -337,7 +337,7 @@ function mayRecover(row: Row, now: Millis, { inc, backup }: Demand): boolean {
 }
 
 // Whether no member may publish any more. The backup has precedence. A primary that said goodbye is
-// primary no longer. A strict primary acknowledged only what is persisted, unless a sheet was
+// primary no longer. A strict primary acknowledged only what is persisted, unless a segment was
 // refused and it went on without the hub. Any other may publish as long as its lease lasts.
 function isOver(row: Row, now: Millis): boolean {
   const { entry, goodbyes, strict, storeFailed, goneAt, lastYes } = row

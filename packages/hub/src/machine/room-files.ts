@@ -32,18 +32,18 @@ export function exportRoom({ hub, out }: Reading, place: register.Place): Saved 
   return null
 }
 
-// A write between two sheets is detected by its record.
+// A write between two segments is detected by its record.
 function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const key = archive.recordOf(session)
   const before = out.read(key)
   const stored = before && decode(archive.archived, before)
   const record = stored && readRecord(stored.session)
   if (!stored || !record) return null
-  const sheets: Uint8Array[] = []
-  for (let sheet = 0; sheet < stored.sheets; sheet++) {
-    const bytes = out.read(archive.keyOf(session, sheet))
+  const segments: Uint8Array[] = []
+  for (let segment = 0; segment < stored.segments; segment++) {
+    const bytes = out.read(archive.keyOf(session, segment))
     if (!bytes) return 'changed'
-    sheets.push(bytes)
+    segments.push(bytes)
   }
   const after = out.read(key)
   if (!after || !sameBytes(before, after)) return 'changed'
@@ -51,7 +51,7 @@ function read(session: string, out: Reading['out']): Saved | 'changed' | null {
   const { recovers, hosts, entrants } = record
   const { next, time, index } = stored
   const place = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
-  return { ...place, recovers, hosts, entrants, next, time, index, sheets }
+  return { ...place, recovers, hosts, entrants, next, time, index, segments }
 }
 
 export type ImportRefusal = 'is there' | 'full' | 'too large'
@@ -66,13 +66,13 @@ export function importRoom(
   saved: Saved,
   as: register.Place,
 ): ImportRefusal | null {
-  const { session, playersMax, topology, recovers, hosts, entrants, sheets } = saved
+  const { session, playersMax, topology, recovers, hosts, entrants, segments } = saved
   const { index, time, next } = saved
   const isHere = register.find(hub.registers, session) ?? hub.archive.rooms.get(session)
   const isPlayed = register.inRoom(hub.registers, as).length > 0
   if (isHere || isPlayed || archive.find(hub.archive, as)) return 'is there'
   const { room, hub: all } = hub.budgets.limits
-  const bytes = sheets.reduce((sum, one) => sum + one.length, 0)
+  const bytes = segments.reduce((sum, one) => sum + one.length, 0)
   if (bytes > room.kept) return 'too large'
   if (hub.archive.rooms.size >= all.kept) return 'full'
   const terms = termsToKeep(saved.terms)
@@ -88,12 +88,12 @@ export function importRoom(
     at,
     next,
     acks: 'strict',
-    sheets: sheets.length,
+    segments: segments.length,
     bytes,
     until: at + archive.keepMsOf(entry),
     imported: true,
   }
-  archive.change(hub.archive, entry, stored, new Map(sheets.entries()))
+  archive.change(hub.archive, entry, stored, new Map(segments.entries()))
   out.record(session)
   return null
 }

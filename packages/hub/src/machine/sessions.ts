@@ -420,8 +420,8 @@ export function confirmWrite(turn: Turn, session: string): void {
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }
 
-// A member that recovers a session continues from the former primary's sheets if they contain more
-// than was published.
+// A member that recovers a session continues from the former primary's segments if they contain
+// more than was published.
 function sendStored(
   turn: Turn,
   { entry: { session } }: register.Row,
@@ -430,21 +430,21 @@ function sendStored(
 ): void {
   const isOfBefore = turn.hub.archive.rooms.get(session)?.saved?.by === before
   const pieces = (isOfBefore && persistence.read(turn, session)) || []
-  const sheets = pieces.filter(({ piece }) => piece === 0).length
-  send(connection, { kind: 'stored', session, sheets }, turn.out)
-  sendSheets(turn, connection, session, pieces)
+  const segments = pieces.filter(({ piece }) => piece === 0).length
+  send(connection, { kind: 'stored', session, segments }, turn.out)
+  sendSegments(turn, connection, session, pieces)
 }
 
-function sendSheets(
+function sendSegments(
   { out }: Turn,
   connection: number,
   session: string,
   pieces: readonly Piece[],
 ): void {
-  for (const piece of pieces) send(connection, { kind: 'sheet', session, ...piece }, out)
+  for (const piece of pieces) send(connection, { kind: 'segment', session, ...piece }, out)
 }
 
-// The opener of a stored room gets its sheets, or learns that they cannot be read.
+// The opener of a stored room gets its segments, or learns that they cannot be read.
 function answerFounder(
   turn: Turn,
   row: register.Row,
@@ -453,14 +453,14 @@ function answerFounder(
   const { hub, out } = turn
   const { session } = row.entry
   if (!hub.connections.has(connection)) return
-  const sheets = opened && persistence.read(turn, session)
-  if (opened && !sheets) {
+  const segments = opened && persistence.read(turn, session)
+  if (opened && !segments) {
     refuse(connection, message.request, UNREADABLE, out)
     register.endSession(hub.registers, session, out)
     return
   }
   send(connection, welcome(turn, row, message, true, opened), out)
-  sendSheets(turn, connection, session, sheets ?? [])
+  sendSegments(turn, connection, session, segments ?? [])
   listing.notifySession(row, 'founded', out)
 }
 

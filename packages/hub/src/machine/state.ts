@@ -64,8 +64,8 @@ export interface Connection {
   founded: Set<string>
   account: Account
   buckets: Buckets
-  /** A sheet with missing pieces. */
-  sheet: Incoming | null
+  /** A segment with missing pieces. */
+  segment: Incoming | null
   /** The session in which it has a seat; '' for none. */
   seat: string
   /** When it last sent a message, and when it last made a request. */

@@ -102,7 +102,7 @@ export class HubServer {
     this.hub.tickets = options.tickets ?? null
     this.hub.consults = Boolean(options.consult)
     this.hub.archive.wallOffset = options.wall() - loop.now()
-    for (const [key, bytes] of store.entries(archive.SHEETS_PREFIX)) {
+    for (const [key, bytes] of store.entries(archive.SEGMENTS_PREFIX)) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
       throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
     }

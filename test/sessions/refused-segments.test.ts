@@ -1,5 +1,5 @@
-// Goal: whoever leaves just as the hub's disk refuses a sheet leaves a room that is read by whoever
-// comes next, with all that was acknowledged, sealed or not.
+// Goal: whoever leaves just as the hub's disk refuses a segment leaves a room that is read by
+// whoever comes next, with all that was acknowledged, sealed or not.
 // Method: whole sessions in virtual time; a disk that refuses one write.
 import { describe, expect, test } from 'vitest'
 import { action, HoldfastError, object, u8, withRoom } from '../../packages/holdfast/src/index.ts'
@@ -17,7 +17,7 @@ const add = action('add', (table) => {
 const SEALED = { for: '10m', key: 'a6'.repeat(32) } as const
 const PLACE = { game: 'b', room: 'r', name: 'host', types: [Stroke, add] }
 
-/** A sheet is on its way, and something changes behind it. */
+/** A segment is on its way, and something changes behind it. */
 async function changing(w: SessionWorld, ada: Session, fill: () => void): Promise<void> {
   expect(await act(w, ada.act(add, null))).toMatchObject({ ok: true })
   const stroke = ada.create(Stroke, { x: 1 })
@@ -46,7 +46,7 @@ const CASES = [0, 2, 5, 10, 20].flatMap((ms) =>
   ([SEALED, '10m'] as const).map((keepRoom) => [ms, keepRoom] as const),
 )
 
-describe('a sheet is refused, and its primary leaves', () => {
+describe('a segment is refused, and its primary leaves', () => {
   test.each(CASES)('at the hub, %i ms later: %j', async (ms, keepRoom) => {
     const w = world({ seed: 3, conditions: 'rtt=20' })
     const ada = await w.join({ ...PLACE, keepRoom })
