@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../../hub/src/machine/limits.ts'
 import { badValue } from '../../holdfast/src/machine.ts'
-import type { TicketKey } from '../../hub/src/tickets.ts'
+import type { LoginProvider, TicketKey } from '../../hub/src/tickets.ts'
 import { readLimits, readTrust } from '../../hub/src/server/given-limits.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
 import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
@@ -48,12 +48,12 @@ export function tokenIn(file: Word | undefined): string | null {
 }
 
 /** Reads the file of `--tickets`: `{ "keys": [...] }`. @throws HoldfastError `bad-value` */
-export function ticketKeysIn(file: Word | undefined): readonly TicketKey[] {
+export function ticketKeysIn(file: Word | undefined): readonly (LoginProvider | TicketKey)[] {
   if (file === undefined) return []
   const what = `--tickets ${file}`
   const given = jsonOf(what, read(what, String(file))) as { keys?: unknown } | null
   const keys = given?.keys
-  if (Array.isArray(keys) && keys.length > 0) return keys as readonly TicketKey[]
+  if (Array.isArray(keys) && keys.length > 0) return keys as readonly (LoginProvider | TicketKey)[]
   throw badValue(
     `${what} has a list of keys, {"keys": [{"key": "…"}]}: holdfast ticket key makes one`,
   )

@@ -10,6 +10,7 @@ export type { KeptRoom, RoomPlayer, RoomView } from './rooms.ts'
 export type { JoinRequest, JoinVerdict, OnJoin } from './on-join.ts'
 export { type Drained, hub, type HubHandle, type HubOptions } from './open-hub.ts'
 export {
+  type LoginProvider,
   mintTicket,
   newTicketKey,
   type TicketKey,

@@ -20,6 +20,11 @@ export interface JoinRequest {
   readonly rights: readonly ('play' | 'watch' | 'host')[]
   /** The id (`jti`) of their ticket; empty for none. */
   readonly ticket: string
+  /**
+   * What their identity provider says of them (`sub`, `email` …), if they joined with an ID token.
+   * Null for others, and for players who come back by their key.
+   */
+  readonly login: Readonly<Record<string, unknown>> | null
   /** The address of their stream: IPv4, or the first half of IPv6. */
   readonly address: string
   /** Whether they would found the room. */

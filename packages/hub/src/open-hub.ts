@@ -23,7 +23,7 @@ import * as rooms from './rooms.ts'
 import { type HubLimits, readLimits, readTrust } from './server/given-limits.ts'
 import * as figures from './server/hub-figures.ts'
 import { type HubHealth, HubServer, type Report, type RelayWrapper } from './server/hub-server.ts'
-import { type TicketKey, ticketReader } from './tickets.ts'
+import { type LoginProvider, type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`. */
 export interface HubOptions {
@@ -58,10 +58,11 @@ export interface HubOptions {
    */
   trustProxy?: number | readonly string[]
   /**
-   * The keys whose tickets the hub accepts, and for which games; rooms of these games then require
-   * a ticket. Several keys at once allow key rotation. Default: no tickets.
+   * The keys whose tickets the hub accepts, and identity providers whose ID tokens it accepts as
+   * tickets, each for which games; rooms of these games then require one. Several keys at once
+   * allow key rotation. Default: no tickets.
    */
-  tickets?: readonly TicketKey[]
+  tickets?: readonly (TicketKey | LoginProvider)[]
   /**
    * Decides, after tickets, who may join; called each time a process of an admitted player joins. A
    * string refuses, and is the reason with which `join` rejects (`forbidden`). If it throws or

@@ -21,7 +21,7 @@ async function read(ticket: string, games?: readonly string[]): Promise<unknown>
     { key: other.key },
     { key: own.key, ...(games && { games }) },
   ])
-  return reader!.read(ticket).catch((error: Error) => error.message)
+  return reader!.read(ticket, 'duel').catch((error: Error) => error.message)
 }
 
 /** Signs whatever one likes. */
@@ -91,7 +91,7 @@ describe('a ticket', () => {
     const claims = { game: 'duel', rights: ['play'] }
     const nameless = await signed(claims, { kid: undefined })
     const alone = (games: readonly string[]): Promise<unknown> => {
-      return ticketReader('tickets', [{ key: own.key, games }])!.read(nameless)
+      return ticketReader('tickets', [{ key: own.key, games }])!.read(nameless, 'duel')
     }
     expect(await read(nameless)).toBe(FOREIGN)
     expect(await alone(['duel'])).toMatchObject({ game: 'duel' })
@@ -107,11 +107,11 @@ describe('a ticket', () => {
     const keys = [own, later].map(({ key }) => ({ key, games: ['duel'] }))
     const both = ticketReader('tickets', keys)!
     const after = ticketReader('tickets', keys.slice(1))!
-    expect(await both.read(old)).toMatchObject({ game: 'duel' })
+    expect(await both.read(old, 'duel')).toMatchObject({ game: 'duel' })
     for (const reader of [both, after]) {
-      expect(await reader.read(fresh)).toMatchObject({ game: 'duel' })
+      expect(await reader.read(fresh, 'duel')).toMatchObject({ game: 'duel' })
     }
-    await expect(after.read(old)).rejects.toThrow(FOREIGN)
+    await expect(after.read(old, 'duel')).rejects.toThrow(FOREIGN)
   })
 
   test('whose time is over is told so', async () => {

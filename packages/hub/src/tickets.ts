@@ -6,6 +6,8 @@
  *
  * Without `room` it is for all rooms of the game, without `key` for any player that has it. `uses`
  * is how many players it then admits, by default one.
+ *
+ * An ID token of an identity provider is a ticket, too, for one player of any room of its games.
  */
 
 import { type Claims, TICKET_ID_MAX, withKey } from '../../holdfast/src/hub-protocol/tickets.ts'
@@ -15,6 +17,7 @@ import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
 import { KEY_BYTES } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
+import { digest } from '../../holdfast/src/wire/digest.ts'
 import { checkOptions, checkNameOf } from '../../holdfast/src/api/options.ts'
 import type { TicketReader } from './server/hub-server.ts'
 
@@ -31,6 +34,20 @@ export interface TicketKey {
   /** The games whose rooms its tickets open. Default: all. */
   games?: readonly string[]
   /** Whether only hosts need a ticket in rooms of these games, not players. Default false. */
+  open?: boolean
+}
+
+/** An identity provider (OpenID Connect) whose ID tokens the hub accepts as tickets to play. */
+export interface LoginProvider {
+  /** What its tokens have as `iss`, such as `https://example.eu.auth0.com/`. */
+  issuer: string
+  /** What its tokens for your application have as `aud`: the client id. */
+  audience: string
+  /** The URL of its keys (JSON Web Key Set), https except on this machine. */
+  jwks: string
+  /** The games whose rooms its tokens open. Default: all. */
+  games?: readonly string[]
+  /** Whether players need no token in rooms of these games. Default false. */
   open?: boolean
 }
 
@@ -98,9 +115,15 @@ function checkRoomKey(roomKey: string, rights: readonly string[]): void {
   if (rights.includes('watch')) throw badValue('a ticket to watch takes no roomKey')
 }
 
-/** Reads tickets of these keys. @throws HoldfastError `bad-value` @returns null for no keys */
-export function ticketReader(what: string, keys: readonly TicketKey[]): TicketReader | null {
-  const rows = checkKeys(what, keys)
+/**
+ * Reads tickets of these keys, and ID tokens of these providers.
+ * @throws HoldfastError `bad-value` @returns null for no keys
+ */
+export function ticketReader(
+  what: string,
+  given: readonly (TicketKey | LoginProvider)[],
+): TicketReader | null {
+  const rows = checkKeys(what, given)
   if (rows.length === 0) return null
   const closing = rows.filter(({ open }) => !open)
   const closed = closing.some(({ games }) => games === null)
@@ -110,41 +133,95 @@ export function ticketReader(what: string, keys: readonly TicketKey[]): TicketRe
 }
 
 interface Row {
-  readonly key: Uint8Array
+  readonly by: { readonly key: Uint8Array } | jose.Issuer
   /** Null for all. */
   readonly games: ReadonlySet<string> | null
   readonly open: boolean
 }
 
-function checkKeys(what: string, keys: unknown): Row[] {
-  if (!Array.isArray(keys)) throw badValue(`${what} is a list of keys: ${shown(keys)}`)
-  if (keys.length > KEYS_MAX) throw badValue(`${what}: ${KEYS_MAX} keys at most: ${keys.length}`)
-  return keys.map((one: TicketKey, at) => {
-    const name = `${what}[${at}]`
-    checkOptions(name, one, ['key', 'games', 'open'])
-    const { key, games, open = false } = one
-    if (typeof open !== 'boolean') throw badValue(`${name}.open is true or false: ${shown(open)}`)
-    if (games !== undefined) {
-      if (!Array.isArray(games)) throw badValue(`${name}.games is a list: ${shown(games)}`)
-      for (const game of games as readonly string[]) checkNameOf(`${name}.games`, game)
-    }
-    return { key: bytesOf(`${name}.key`, key), games: games ? new Set(games) : null, open }
-  })
+function checkKeys(what: string, given: unknown): Row[] {
+  if (!Array.isArray(given)) throw badValue(`${what} is a list of keys: ${shown(given)}`)
+  if (given.length > KEYS_MAX) throw badValue(`${what}: ${KEYS_MAX} keys at most: ${given.length}`)
+  const rows = given.map((one: TicketKey | LoginProvider, at) => checkKey(`${what}[${at}]`, one))
+  const issuers = rows.map(({ by }) => ('issuer' in by ? by.issuer : null))
+  const twice = issuers.find((one, at) => one !== null && issuers.indexOf(one) !== at)
+  if (twice !== undefined) throw badValue(`${what} names the issuer ${shown(twice)} twice`)
+  return rows
+}
+
+function checkKey(name: string, one: TicketKey | LoginProvider): Row {
+  const isProvider = typeof one === 'object' && one !== null && 'issuer' in one
+  const names = isProvider ? (['issuer', 'audience', 'jwks'] as const) : (['key'] as const)
+  checkOptions(name, one, [...names, 'games', 'open'])
+  const { games, open = false } = one
+  if (typeof open !== 'boolean') throw badValue(`${name}.open is true or false: ${shown(open)}`)
+  if (games !== undefined) {
+    if (!Array.isArray(games)) throw badValue(`${name}.games is a list: ${shown(games)}`)
+    for (const game of games as readonly string[]) checkNameOf(`${name}.games`, game)
+  }
+  const by = isProvider ? checkProvider(name, one) : { key: bytesOf(`${name}.key`, one.key) }
+  return { by, games: games ? new Set(games) : null, open }
+}
+
+const ISSUER_MAX = 1_024
+
+function checkProvider(name: string, { issuer, audience, jwks }: LoginProvider): jose.Issuer {
+  for (const [word, text] of Object.entries({ issuer, audience, jwks })) {
+    if (isText(text, ISSUER_MAX)) continue
+    throw badValue(`${name}.${word} is a text of 1 to ${ISSUER_MAX} bytes: ${shown(text)}`)
+  }
+  const url = URL.canParse(jwks) ? new URL(jwks) : null
+  const isHere = ['localhost', '127.0.0.1', '[::1]'].includes(url?.hostname ?? '')
+  // Whoever can alter the keys on their way could sign tokens.
+  if (url?.protocol === 'https:' || (isHere && url?.protocol === 'http:')) {
+    return { issuer, audience, jwks: url }
+  }
+  throw badValue(`${name}.jwks is a URL that begins with https: ${shown(jwks)}`)
 }
 
 const FOREIGN = 'the ticket is not signed by a key that this hub accepts'
 const STRANGE = 'the ticket is malformed'
-const FAULTS = { foreign: FOREIGN, strange: STRANGE, late: 'the ticket has expired' }
+const FAULTS = {
+  foreign: FOREIGN,
+  strange: STRANGE,
+  late: 'the ticket has expired',
+  unreachable: 'the keys of the login provider cannot be fetched now: try again later',
+}
 
 function readerOf(rows: readonly Row[]): TicketReader['read'] {
+  const readers = new Map<string, (token: string, game: string) => Promise<Claims>>()
+  for (const row of rows) {
+    if ('issuer' in row.by) readers.set(row.by.issuer, tokenReader(row.by, row.games))
+  }
+  const signers = rows.flatMap(({ by, games }) => ('key' in by ? [{ key: by.key, games }] : []))
   const verify = jose.verifier(
-    rows.map(({ key }) => key),
+    signers.map(({ key }) => key),
     AUDIENCE,
   )
-  return async (ticket) => {
+  return async (ticket, game) => {
+    const issuer = readers.size > 0 ? await jose.issuerOf(ticket) : null
+    const reader = issuer === null ? undefined : readers.get(issuer)
+    if (reader) return reader(ticket, game)
     const read = await verify(ticket)
-    if ('payload' in read) return claimsOf(read.payload, rows[read.by]!.games)
+    if ('payload' in read) return claimsOf(read.payload, signers[read.by]!.games)
     throw new Error(FAULTS[read.fault])
+  }
+}
+
+const LOGIN = 'login.'
+
+// A token admits one player to each room, who comes back by their key. The id is of what was
+// signed, for the signature itself may have several forms.
+function tokenReader(issuer: jose.Issuer, games: Row['games']) {
+  const verify = jose.tokenVerifier(issuer)
+  return async (token: string, game: string): Promise<Claims> => {
+    const read = await verify(token)
+    if ('fault' in read) throw new Error(FAULTS[read.fault])
+    if (games && !games.has(game)) throw new Error(FOREIGN)
+    const signed = token.slice(0, token.lastIndexOf('.'))
+    const id = LOGIN + toHex(digest(new TextEncoder().encode(signed)))
+    const { payload: login } = read
+    return { game, room: null, key: null, rights: RIGHTS.play, id, uses: 1, login }
   }
 }
 

@@ -24,7 +24,7 @@ describe('what lets one in', () => {
     ...[`~${KEY}`, `${JWT}~`, `${JWT}~${KEY.slice(1)}`, `${JWT}~${KEY}~${KEY}`, `${JWT}~${KEY}0`],
     ...['one.two', `${INVITE}0`, `one two.three.four`, `${JWT}.more`, 'x'.repeat(2_000), 7, null],
   ])('is not %j', (given) => {
-    expect(() => readTicket(given)).toThrow(/^ticket is what mintTicket or invite gives/)
+    expect(() => readTicket(given)).toThrow(/^ticket is what mintTicket, invite or a login gives/)
     expect(() => readTicket(given)).not.toThrow('a6a6')
   })
 })

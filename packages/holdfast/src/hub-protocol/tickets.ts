@@ -29,6 +29,8 @@ export interface Claims {
   id: string
   /** The number of players that it admits. */
   uses: number
+  /** What the identity provider says of the player, if the ticket is an ID token. */
+  login?: Readonly<Record<string, unknown>>
 }
 
 export const entrant = record({
@@ -62,6 +64,6 @@ export function readTicket(given: unknown): { ticket: string; key: Uint8Array | 
   }
   const seen = shown(digits === undefined ? given : ticket)
   throw badValue(
-    `ticket is what mintTicket or invite gives, ${TICKET_MAX} characters at most: ${seen}`,
+    `ticket is what mintTicket, invite or a login gives, ${TICKET_MAX} characters at most: ${seen}`,
   )
 }

@@ -1,4 +1,9 @@
-/** Signed claims with the library `jose`: compact JWTs signed with EdDSA (RFC 7519, RFC 8037). */
+/**
+ * Signed claims with the library `jose`: our tickets, compact JWTs signed with EdDSA (RFC 7519,
+ * RFC 8037), and the ID tokens of identity providers (OpenID Connect Core 1.0, section 2).
+ */
+
+import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
 
 const ALGORITHM = 'EdDSA'
 const CURVE = 'Ed25519'
@@ -7,8 +12,10 @@ const CURVE = 'Ed25519'
 const load = () => import('jose')
 
 export type Payload = Record<string, unknown>
+/** Why claims are invalid; `unreachable` if the keys of their provider could not be fetched. */
+export type Fault = 'foreign' | 'late' | 'strange' | 'unreachable'
 /** Verified claims and the index of the key that signed them; or why they are invalid. */
-export type Verified = { payload: Payload; by: number } | { fault: 'foreign' | 'late' | 'strange' }
+export type Verified = { payload: Payload; by: number } | { fault: Fault }
 
 /** A new key pair: `secret` is the secret half followed by the public key. */
 export async function generate(): Promise<{ secret: Uint8Array; key: Uint8Array }> {
@@ -51,20 +58,79 @@ export function verifier(
   })
   const options = { algorithms: [ALGORITHM], audience, requiredClaims: ['exp', 'jti'] }
   return async (ticket) => {
-    const { errors, jwtVerify } = await load()
-    try {
-      const { payload, protectedHeader } = await jwtVerify(ticket, await set, options)
-      return { payload, by: Math.max(0, kids.indexOf(protectedHeader.kid ?? '')) }
-    } catch (error) {
-      if (error instanceof errors.JWTExpired) return { fault: 'late' }
-      const foreign = [
-        'JWSSignatureVerificationFailed',
-        'JWKSNoMatchingKey',
-        'JWKSMultipleMatchingKeys',
-      ]
-      const isForeign = foreign.some((name) => error instanceof errors[name as 'JOSEError'])
-      return { fault: isForeign ? 'foreign' : 'strange' }
-    }
+    const read = await verified(ticket, await set, options)
+    if ('fault' in read) return read
+    return { payload: read.payload, by: Math.max(0, kids.indexOf(read.kid)) }
+  }
+}
+
+/** An identity provider, and the application that its tokens are for. */
+export interface Issuer {
+  issuer: string
+  audience: string
+  /** Where the provider publishes its keys. */
+  jwks: URL
+}
+
+// A provider whose keys the hub fetches signs with a public-key algorithm.
+const PUBLIC_KEY_ALGORITHMS = [
+  ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
+  ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
+]
+const FETCH_MS = 4_000
+const CLOCK_TOLERANCE_S = 5
+
+/**
+ * Verifies ID tokens of one provider. Its keys are fetched with the first token, then every ten
+ * minutes, and for an unknown `kid` at most every 30 s, so that forged tokens cause no fetches.
+ */
+export function tokenVerifier({
+  issuer,
+  audience,
+  jwks,
+}: Issuer): (token: string) => Promise<{ payload: Payload } | { fault: Fault }> {
+  const set = load().then(({ createRemoteJWKSet }) => {
+    return createRemoteJWKSet(jwks, { timeoutDuration: FETCH_MS })
+  })
+  const options: JWTVerifyOptions = {
+    ...{ issuer, audience, algorithms: PUBLIC_KEY_ALGORITHMS },
+    ...{ clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ['exp', 'sub'] },
+  }
+  return async (token) => verified(token, await set, options)
+}
+
+/** The issuer that a token names, which nobody has verified; null for none. */
+export async function issuerOf(token: string): Promise<string | null> {
+  const { decodeJwt } = await load()
+  try {
+    return decodeJwt(token).iss ?? null
+  } catch {
+    return null
+  }
+}
+
+const FOREIGN = [
+  'JWSSignatureVerificationFailed',
+  'JWKSNoMatchingKey',
+  'JWKSMultipleMatchingKeys',
+] as const
+
+async function verified(
+  token: string,
+  set: JWTVerifyGetKey,
+  options: JWTVerifyOptions,
+): Promise<{ payload: JWTPayload; kid: string } | { fault: Fault }> {
+  const { errors, jwtVerify } = await load()
+  try {
+    const { payload, protectedHeader } = await jwtVerify(token, set, options)
+    return { payload, kid: protectedHeader.kid ?? '' }
+  } catch (error) {
+    if (error instanceof errors.JWTExpired) return { fault: 'late' }
+    if (FOREIGN.some((name) => error instanceof errors[name])) return { fault: 'foreign' }
+    // The other errors of `jose` are about the token; fetching keys fails with these.
+    const isFetch = [errors.JWKSTimeout, errors.JWKSInvalid].some((one) => error instanceof one)
+    const isOurs = error instanceof errors.JOSEError && error.code !== 'ERR_JOSE_GENERIC'
+    return { fault: isFetch || !isOurs ? 'unreachable' : 'strange' }
   }
 }
 

@@ -131,7 +131,8 @@ export function consult(
   else {
     from.pendingConsult = { who, message, claims }
     const address = from.account.place
-    out.consult(connection, { game, room, key, rights, ticket: id, address, founding })
+    const login = typeof claims === 'string' ? null : (claims?.login ?? null)
+    out.consult(connection, { game, room, key, rights, ticket: id, login, address, founding })
   }
   return true
 }

@@ -146,7 +146,7 @@ export function add(call: Call, message: Add): void {
   if (message.ticket.startsWith(INVITATION)) return admit(call, message, null)
   if (!hub.tickets) return admit(call, message, 'this hub takes no tickets')
   from.pendingAdd = message
-  out.check(connection, message.ticket)
+  out.check(connection, message.ticket, message.game)
 }
 
 /** A member registers an invitation; answered once persisted. */

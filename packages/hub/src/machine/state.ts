@@ -38,6 +38,8 @@ export interface Applicant {
   readonly rights: number
   /** The id of their ticket or invitation; empty for none. */
   readonly ticket: string
+  /** What their identity provider says of them; null without. */
+  readonly login: Readonly<Record<string, unknown>> | null
   /** The stream's address as limits count it: an IPv4 address, or 64 bits of IPv6. */
   readonly address: string
   readonly founding: boolean
@@ -251,7 +253,7 @@ export interface HubOut {
   /** Asks the application about an applicant: `receiveVerdict` follows, once. */
   consult(connection: number, applicant: Applicant): void
   /** Reads a ticket: `receiveTicket` follows, once. */
-  check(connection: number, ticket: string): void
+  check(connection: number, ticket: string, game: string): void
   sign(message: Uint8Array): Uint8Array
   /**
    * Requests an atomic write of this session's changes: `recordOf` and `changesOf`, then

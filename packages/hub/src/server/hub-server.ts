@@ -118,7 +118,7 @@ export class HubServer {
       sign: curves.signing(seed),
       roomChanged: (event) => options.onRoomChange?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
-      check: (connection, ticket) => this.#check(connection, ticket),
+      check: (connection, ticket, game) => this.#check(connection, ticket, game),
       record: (session) => this.#record(session),
       read: (key) => this.#read(key),
       close: (connection, closing) => this.#close(connection, closing),
@@ -214,11 +214,11 @@ export class HubServer {
   }
 
   // For an invalid ticket the reader rejects with the reason.
-  #check(connection: number, ticket: string): void {
+  #check(connection: number, ticket: string, game: string): void {
     const settle = (claims: Claims | string): void => {
       this.#act(connection, () => hub.receiveTicket(this.turn, { connection, ticket }, claims))
     }
-    this.#options.tickets!.read(ticket).then(settle, (error: Error) => settle(error.message))
+    this.#options.tickets!.read(ticket, game).then(settle, (error: Error) => settle(error.message))
   }
 
   // Without a verdict the applicant is refused.
@@ -404,8 +404,11 @@ function seedOf(store: Store, loop: Loop): Uint8Array {
 
 /** Reads the tickets that a hub takes. */
 export interface TicketReader extends Ticketing {
-  /** The claims of a ticket. Rejects with the reason if it is invalid or expired. */
-  read(ticket: string): Promise<Claims>
+  /**
+   * The claims of a ticket. Rejects with the reason if it is invalid or expired.
+   * @param game  what the player wants to join
+   */
+  read(ticket: string, game: string): Promise<Claims>
 }
 
 export interface HubServerOptions {
