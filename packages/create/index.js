@@ -11,15 +11,28 @@ import { parseArgs } from 'node:util'
 const TEMPLATES = {
   canvas: 'a small arena on a canvas, in plain TypeScript',
   react: 'a board with notes that several people edit, in React',
+  three: 'a small arena in three dimensions, with three.js',
+  table: 'a table with a deck of cards and hidden hands, for mouse, touch and keys',
+  server: 'a private chat: login, tickets and hub in one Express server',
+}
+
+/** Folders of templates/ that make one up: of a file in several the last counts. */
+const PARTS = {
+  canvas: ['common', 'page', 'arena', 'canvas'],
+  react: ['common', 'react'],
+  three: ['common', 'page', 'arena', 'three'],
+  table: ['common', 'page', 'table'],
+  server: ['common', 'page', 'server'],
 }
 
 const HELP = `Usage: npm create holdfast [folder] -- [options]
 
   folder                 where the app goes; it must be empty or new
-  --template <name>      ${Object.keys(TEMPLATES).join(' or ')}
+  --template <name>      one of those below; canvas if there is nobody to ask
   --holdfast <version>   the holdfast to install: a version, or the path of a folder or tarball
   --help                 this text
 
+Templates:
 ${templateLines()}`
 
 const here = fileURLToPath(new URL('.', import.meta.url))
@@ -97,7 +110,7 @@ function create({ folder, template, holdfast }) {
   const name = basename(target)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
-  for (const part of ['common', template]) {
+  for (const part of PARTS[template]) {
     cpSync(join(here, 'templates', part), target, { recursive: true })
   }
   // npm leaves files of this name out of packages.
@@ -121,7 +134,7 @@ try {
   npm install
   npm run dev
 
-and open the printed address in two windows.`)
+and open the printed links, each in a window.`)
   }
 } catch (error) {
   if (!(error instanceof Mistake)) throw error

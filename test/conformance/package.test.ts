@@ -13,10 +13,11 @@ import { dirname, join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { join as joinRoom } from '../../packages/holdfast/src/node.ts'
-import { killed, said, Window } from '../e2e/harness.ts'
+import { killed, said } from '../e2e/harness.ts'
 import { writeApplication } from './application.ts'
 import { freePort } from './free-port.ts'
 import { readImage } from './image.ts'
+import * as templates from './templates.ts'
 import { until } from './until.ts'
 
 const BYTES_MAX = 1_950_000
@@ -273,58 +274,50 @@ test('the steps of its Dockerfile make a hub in an empty folder, which is well, 
   expect(isWell()).toBe(false)
 })
 
-describe.each(['canvas', 'react'])('an app of the template %s (AP-16)', (template) => {
-  const app = join(base, template)
-  const npm = (...args: string[]): void => {
-    execFileSync('npm', args, { cwd: app, stdio: ['ignore', 'ignore', 'inherit'] })
+describe('apps of the templates (AP-16)', () => {
+  const apps = join(base, 'apps')
+  const npm = (template: string, ...args: string[]): void => {
+    const { status, stdout } = spawnSync('npm', args, {
+      cwd: join(apps, template),
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    if (status !== 0) throw new Error(stdout)
   }
 
-  test(
-    'is created, passes its test, and is built from the tarball alone',
+  beforeAll(() => templates.createAll(apps, tarball), 240_000)
+
+  test.each(templates.NAMES)(
+    '%s: needs nothing but what it names, passes its test, and is built from the tarball alone',
     { timeout: 240_000 },
-    () => {
-      const create = resolve('packages/create/index.js')
-      const words = [create, app, '--template', template, '--holdfast', tarball]
-      expect(spawnSync(process.execPath, words).status).toBe(0)
-      expect(spawnSync(process.execPath, words, { encoding: 'utf8' }).stderr).toContain(
-        'is not empty',
-      )
-      npm('install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts')
-      npm('test')
-      npm('run', 'build')
-      expect(existsSync(join(app, 'dist/index.html'))).toBe(true)
+    (template) => {
+      expect(templates.strays(join(apps, template))).toEqual([])
+      npm(template, 'test')
+      npm(template, 'run', 'build')
     },
   )
 
-  test('is played in two browsers, and goes on without the one that served', async () => {
-    const port = await freePort()
-    const words = [
-      join(app, 'node_modules/.bin/holdfast'),
-      'serve',
-      '--pages',
-      'dist',
-      '--port',
-      `${port}`,
-    ]
-    const child = spawn(process.execPath, words, { cwd: app, stdio: ['ignore', 'pipe', 'inherit'] })
-    const windows: Window[] = []
-    try {
-      await said(child, 'Holdfast serves')
-      const status = ({ page }: Window): Promise<string | null> =>
-        page.getByRole('status').textContent()
-      for (const name of ['Ada', 'Grace']) {
-        windows.push(await Window.open(name, `http://127.0.0.1:${port}/?name=${name}`))
-        await expect.poll(() => status(windows.at(-1)!)).toMatch(/serves/)
+  test.each(templates.NAMES)(
+    '%s: `npm run dev` prints a link for each window',
+    async (template) => {
+      const words = [join(apps, 'node_modules/vite/bin/vite.js'), '--port', `${await freePort()}`]
+      const child = spawn(process.execPath, words, {
+        ...{ cwd: join(apps, template), env: { ...process.env, NO_COLOR: '1' } },
+        stdio: ['ignore', 'pipe', 'inherit'],
+      })
+      try {
+        const line = await said(child, '?name=Grace')
+        expect((await fetch(line.trim())).status).toBe(200)
+      } finally {
+        await killed(child)
       }
-      const [ada, grace] = windows as [Window, Window]
-      await expect.poll(() => status(grace)).toMatch(/Ada serves/)
-      await grace.shot(`template-${template}`)
-      await ada.kill()
-      await expect.poll(() => status(grace)).toMatch(/this window serves/)
-      expect(windows.flatMap(({ complaints }) => complaints)).toEqual([])
-    } finally {
-      await Promise.all(windows.map((window) => window.end()))
-      await killed(child)
-    }
-  })
+    },
+  )
+
+  test.each(templates.NAMES)('%s: is played in two browsers, without the one that served', (name) =>
+    templates.play(join(apps, name), name),
+  )
+
+  test('server: the room goes on when its process is killed and started again', () =>
+    templates.restart(join(apps, 'server')))
 })

@@ -6,7 +6,10 @@ import type { Plugin, PreviewServer, ResolvedConfig, ViteDevServer } from 'vite'
 import { hub, type HubHandle, type HubOptions } from '../../hub/src/index.ts'
 
 /** Options of the plugin: those of `hub()`, whose server is Vite's, and whose store is memory. */
-export type PluginOptions = Partial<Omit<HubOptions, 'server'>>
+export interface PluginOptions extends Partial<Omit<HubOptions, 'server'>> {
+  /** Printed behind the page's address, such as `['?name=Ada', '?name=Grace']`: a link a window. */
+  links?: readonly string[]
+}
 
 /** Entry points that a page's modules import, and the prefix of what stands in their place. */
 const ENTRIES = ['holdfast', 'holdfast/react']
@@ -19,12 +22,14 @@ export * from '${entry}'
 `
 
 /** Runs a hub in Vite's servers, at `/hub` of the page's own address, where `join` looks for it. */
-export function holdfast(options: PluginOptions = {}): Plugin {
+export function holdfast({ links = [], ...options }: PluginOptions = {}): Plugin {
   let open: HubHandle | null = null
   let isDev = false
 
-  const serve = ({ httpServer, config }: ViteDevServer | PreviewServer): void => {
+  const serve = (server: ViteDevServer | PreviewServer): void => {
+    const { httpServer, config } = server
     if (!httpServer) return config.logger.warn(NO_SERVER)
+    if (links.length > 0) printAlso(server, links)
     const start = (): void => {
       open = hub({ store: null, ...options, server: httpServer })
       config.logger.info(`  Holdfast's hub is at ${open.path}`)
@@ -73,6 +78,17 @@ function isInstalled(name: string, root: string): boolean {
     return true
   } catch {
     return false
+  }
+}
+
+function printAlso(server: ViteDevServer | PreviewServer, links: readonly string[]): void {
+  const printUrls = server.printUrls.bind(server)
+  server.printUrls = () => {
+    printUrls()
+    const page = server.resolvedUrls?.local[0] ?? server.resolvedUrls?.network[0]
+    const info = (line: string): void => server.config.logger.info(line)
+    info('\n  Open each in a window of its own:')
+    for (const link of links) info(`  ${new URL(link, page).href}`)
   }
 }
 

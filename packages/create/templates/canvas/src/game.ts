@@ -1,15 +1,18 @@
 /** The definitions of the game: its objects and actions. The page and the test share this file. */
 
-import { action, type GameTable, object, piece, text, vec2 } from 'holdfast'
+import { action, type GameTable, object, piece, text, u32, vec2 } from 'holdfast'
 
 export const WIDTH = 800
 export const HEIGHT = 500
 export const STARS = 6
 
-/** A player's dot. Its player moves it; everybody else sees it move smoothly. */
+/**
+ * A player's dot. Its player moves it; everybody else sees it move smoothly. It says whose it is,
+ * because the server owns it while its player is away.
+ */
 export const Dot = object(
   'dot',
-  { pos: vec2(0, WIDTH, 0.5), vel: vec2(-400, 400, 1) },
+  { player: u32, name: text(24), pos: vec2(0, WIDTH, 0.5), vel: vec2(-400, 400, 1) },
   { motion: { follow: { pos: 'vel' } } },
 )
 

@@ -1,89 +1,32 @@
 /** The page: joins the room of its address, moves the player's dot, and draws. */
 
-import { type HoldfastError, join, type Session } from 'holdfast'
+import type { HoldfastError, Session } from 'holdfast'
 import { begin, collect, Dot, game, HEIGHT, Star, WIDTH } from './game.ts'
 import { openInput } from './input.ts'
+import { colorOf, enter, name, say } from './room.ts'
+import { showScores } from './scores.ts'
 
 const SPEED = 300
-const REACH = 18
+/** How near a dot comes to stars and to the edge. */
+const REACH = 22
 
 const canvas = document.querySelector<HTMLCanvasElement>('#arena')!
 const pen = canvas.getContext('2d')!
-const status = document.querySelector('#status')!
-const scores = document.querySelector('#scores')!
-const asked = new URLSearchParams(location.search)
-const room = asked.get('room') ?? 'main'
-const name = asked.get('name') ?? (sessionStorage.getItem('name') || newName())
-
-function newName(): string {
-  const made = `Player ${Math.floor(Math.random() * 900) + 100}`
-  sessionStorage.setItem('name', made)
-  return made
-}
-
-const colorOf = (player: number): string => `hsl(${(player * 137) % 360} 70% 50%)`
-
-async function enter(): Promise<Session> {
-  const key = `stars ${room}`
-  const session = await join({
-    ...game,
-    room,
-    name,
-    // A reload is the same player.
-    token: sessionStorage.getItem(key) ?? undefined,
-    onProgress: ({ waitingFor, reason }) => {
-      status.textContent = `Joining: waiting for the ${waitingFor} ${reason}`
-    },
-  })
-  const save = (): void => sessionStorage.setItem(key, session.token)
-  session.on('members', save)
-  save()
-  return session
-}
-
-/** Says who serves, and what happened when that changed. */
-function report(session: Session): void {
-  let server = session.primary
-  let news = ''
-  const show = (): void => {
-    const serving = session.primary
-    const who =
-      serving?.inc === session.me.inc ? 'this window serves' : `${serving?.name ?? 'nobody'} serves`
-    const backup = session.backup ? `, ${session.backup.name} would take over` : ''
-    status.textContent =
-      session.status === 'live' ? `${news}${who}${backup}` : `${session.status}: ${session.reason}`
-  }
-  session.on('primary', (next) => {
-    if (server && server.inc !== next.inc) news = `${server.name} is gone, and nothing was lost: `
-    server = next
-    show()
-  })
-  session.on('backup', show)
-  session.on('status', show)
-  show()
-}
-
-function showScores(session: Session): void {
-  const rows = session.members.map(({ player, name: who }) => {
-    const row = document.createElement('li')
-    row.textContent = `${who}: ${String(session.table.get(`score ${player}`) ?? 0)}`
-    row.style.color = colorOf(player)
-    return { row, score: Number(session.table.get(`score ${player}`) ?? 0) }
-  })
-  rows.sort((one, other) => other.score - one.score)
-  scores.replaceChildren(...rows.map(({ row }) => row))
-}
 
 function play(session: Session): void {
   const own = () =>
     session.all(Dot).find((dot) => dot.mine) ??
-    session.create(Dot, { pos: [Math.random() * WIDTH, Math.random() * HEIGHT] })
+    session.create(Dot, {
+      player: session.me.player,
+      name,
+      pos: [Math.random() * WIDTH, Math.random() * HEIGHT],
+    })
   let me = own()
   // After more than a minute away this is another player, without a dot.
   session.on('healed', ({ same }) => {
     if (!same) me = own()
   })
-  const direction = openInput(canvas)
+  const direction = openInput(canvas, WIDTH)
   const asking = new Set<string>()
   let before = performance.now()
 
@@ -94,8 +37,8 @@ function play(session: Session): void {
       const [x, y] = me.state.pos
       const vel = direction([x, y]).map((part) => part * SPEED) as [number, number]
       const pos: [number, number] = [
-        Math.min(WIDTH - 8, Math.max(8, x + vel[0] * seconds)),
-        Math.min(HEIGHT - 8, Math.max(8, y + vel[1] * seconds)),
+        Math.min(WIDTH - REACH, Math.max(REACH, x + vel[0] * seconds)),
+        Math.min(HEIGHT - REACH, Math.max(REACH, y + vel[1] * seconds)),
       ]
       me.set({ pos, vel })
       for (const star of session.all(Star)) {
@@ -113,41 +56,52 @@ function play(session: Session): void {
 }
 
 function draw(session: Session): void {
-  pen.clearRect(0, 0, WIDTH, HEIGHT)
-  for (const star of session.all(Star)) drawStar(...star.state.pos)
-  pen.font = '13px system-ui'
+  // As many dots of the screen as the canvas covers: sharp on phones, too.
+  const scale = canvas.clientWidth / WIDTH
+  canvas.width = canvas.clientWidth * devicePixelRatio
+  canvas.height = HEIGHT * scale * devicePixelRatio
+  pen.scale(scale * devicePixelRatio, scale * devicePixelRatio)
+  // As large on a phone as on a desk.
+  const size = Math.min(2, 1 / scale)
+
+  for (const star of session.all(Star)) drawStar(...star.state.pos, size)
+  pen.font = `${14 * size}px system-ui`
   pen.textAlign = 'center'
   for (const dot of session.all(Dot)) {
-    const [x, y] = dot.view().pos
+    const { pos, player, name: who } = dot.view()
+    const [x, y] = pos
     // Its player closed the window, or is cut off.
     pen.globalAlpha = dot.away ? 0.3 : 1
-    pen.fillStyle = colorOf(dot.owner?.player ?? 0)
+    pen.fillStyle = colorOf(player)
     pen.beginPath()
-    pen.arc(x, y, 10, 0, 2 * Math.PI)
+    pen.arc(x, y, 11 * size, 0, 2 * Math.PI)
     pen.fill()
-    pen.fillText(dot.owner?.name ?? '', x, y - 16)
+    const half = pen.measureText(who).width / 2 + 4
+    pen.fillText(
+      who,
+      Math.min(WIDTH - half, Math.max(half, x)),
+      y > 40 * size ? y - 18 * size : y + 28 * size,
+    )
     pen.globalAlpha = 1
   }
 }
 
-function drawStar(x: number, y: number): void {
+function drawStar(x: number, y: number, size: number): void {
   pen.beginPath()
   for (let point = 0; point < 10; point++) {
-    const [angle, radius] = [(point * Math.PI) / 5 - Math.PI / 2, point % 2 === 0 ? 12 : 5]
+    const angle = (point * Math.PI) / 5 - Math.PI / 2
+    const radius = (point % 2 === 0 ? 13 : 6) * size
     pen.lineTo(x + radius * Math.cos(angle), y + radius * Math.sin(angle))
   }
-  pen.fillStyle = 'goldenrod'
+  pen.fillStyle = 'gold'
   pen.fill()
 }
 
 try {
-  const session = await enter()
-  report(session)
-  session.on('members', () => showScores(session))
-  session.table.on('changed', () => showScores(session))
+  const session = await enter(game)
   showScores(session)
   session.act(begin).catch(() => {})
   play(session)
 } catch (error) {
-  status.textContent = (error as HoldfastError).message
+  say((error as HoldfastError).message, 'bad')
 }

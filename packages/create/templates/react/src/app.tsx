@@ -1,5 +1,5 @@
-import { type FormEvent, memo, useState } from 'react'
-import type { PieceHandle } from 'holdfast'
+import { type FormEvent, memo, useEffect, useRef, useState } from 'react'
+import type { MemberInfo, PieceHandle } from 'holdfast'
 import {
   type Room,
   RoomProvider,
@@ -19,9 +19,11 @@ type NoteHandle = PieceHandle<typeof Note.schema.fields>
 export function App() {
   return (
     <main>
-      <h1>Board</h1>
       <RoomProvider {...board} room={room} name={name} remember fallback={Waiting}>
-        <Presence />
+        <header>
+          <h1>Board</h1>
+          <Presence />
+        </header>
         <Columns />
       </RoomProvider>
     </main>
@@ -30,33 +32,60 @@ export function App() {
 
 /** While there is no session. */
 function Waiting({ status, error, progress, retry }: Room) {
-  if (status !== 'failed')
-    return <p role="status">Joining: waiting for the {progress?.waitingFor ?? 'hub'}</p>
+  if (status !== 'failed') {
+    return (
+      <p id="status" role="status">
+        Joining: waiting for the {progress?.waitingFor ?? 'hub'} …
+      </p>
+    )
+  }
   return (
-    <p role="alert">
+    <p id="status" className="bad" role="alert">
       {error?.message} <button onClick={retry}>Try again</button>
     </p>
   )
 }
 
 function Presence() {
-  const { status, reason, primary, retry } = useStatus()
+  const { status, reason, hub, primary, backup, retry } = useStatus()
   const me = useSession().me
   const members = useMembers()
+  const news = useNews()
   if (status === 'lost') {
     return (
-      <p role="alert">
+      <p id="status" className="bad" role="alert">
         {reason} <button onClick={retry}>Join again</button>
       </p>
     )
   }
-  const who = primary?.inc === me.inc ? 'this window serves' : `${primary?.name ?? 'nobody'} serves`
+  const isWell = status === 'live' && hub === 'up'
+  const nameOf = (member: MemberInfo | null): string =>
+    member?.inc === me.inc ? 'this window' : (member?.name ?? 'nobody, open a second window')
+  const roles = `Served by ${nameOf(primary)} · backup: ${nameOf(backup)}`
   return (
-    <p role="status">
-      {status === 'live' ? who : 'reconnecting …'} ·{' '}
-      {members.map((member) => member.name).join(', ')}
-    </p>
+    <>
+      <p id="status" className={isWell ? news && 'good' : 'bad'} role="status">
+        {isWell ? news + roles : `The ${hub === 'up' ? 'server' : 'hub'} does not answer …`}
+      </p>
+      <p>Here: {members.map(({ name: who }) => who).join(', ')}</p>
+    </>
   )
+}
+
+/** What happened when another member began to serve. */
+function useNews(): string {
+  const { primary, backup } = useStatus()
+  const before = useRef({ primary, backup })
+  const [news, setNews] = useState('')
+  useEffect(() => {
+    const { primary: server, backup: next } = before.current
+    before.current = { primary, backup }
+    if (!server || !primary || server.inc === primary.inc) return
+    // Only the backup had everything.
+    const sure = next?.inc === primary.inc ? ', and nothing was lost' : ''
+    setNews(`${server.name} is gone${sure}. `)
+  }, [primary, backup])
+  return news
 }
 
 function Columns() {

@@ -1,0 +1,17 @@
+import { defineConfig, type Plugin } from 'vite'
+import { holdfast } from 'holdfast/vite'
+import { app, PASSWORD, rules } from './server/app.ts'
+
+/** While you develop, Vite serves the page, and asks the app for everything else. */
+const backend: Plugin = {
+  name: 'backend',
+  configureServer: ({ middlewares, config, httpServer }) => {
+    middlewares.use(app)
+    httpServer?.once('listening', () => config.logger.info(`  The password is "${PASSWORD}"`))
+  },
+}
+
+export default defineConfig({
+  plugins: [holdfast({ ...rules, links: ['?name=Ada', '?name=Grace'] }), backend],
+  build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
+})

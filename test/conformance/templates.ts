@@ -1,0 +1,291 @@
+/** Apps of the templates: created, installed once for all, started, and played in two windows. */
+
+import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { isBuiltin } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { expect } from 'vitest'
+import { killed, said, Window } from '../e2e/harness.ts'
+import { findings } from '../e2e/looks.ts'
+import { freePort } from './free-port.ts'
+
+const CREATE = resolve('packages/create/index.js')
+const DRAWS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+const PASSWORD = 'tea'
+
+interface Manifest {
+  dependencies: Record<string, string>
+  devDependencies: Record<string, string>
+}
+
+/** What is done in the windows of Ada and Grace, and what is left of it once Ada is gone. */
+interface Course {
+  play(ada: Window, grace: Window): Promise<void>
+  after(grace: Window): Promise<void>
+}
+
+const arena: Course = {
+  async play(ada, grace) {
+    for (const { page } of [ada, grace]) {
+      // The best comes first.
+      await expect
+        .poll(async () => (await page.locator('#scores li').allInnerTexts()).toSorted())
+        .toEqual([expect.stringMatching(/^Ada: \d+$/), expect.stringMatching(/^Grace: \d+$/)])
+      await page.keyboard.down('ArrowRight')
+    }
+  },
+  async after({ page }) {
+    await expect.poll(() => page.locator('#scores').innerText()).toMatch(/^Grace: \d+$/)
+  },
+}
+
+const COURSES = {
+  canvas: arena,
+  three: arena,
+  react: {
+    async play(ada, grace) {
+      await ada.page.getByLabel('New note').fill('Pour the tea')
+      await ada.page.getByRole('button', { name: 'Add' }).click()
+      await grace.page.getByRole('button', { name: 'Remove Pour the tea' }).waitFor()
+    },
+    async after({ page }) {
+      await page.getByRole('button', { name: 'Remove Pour the tea' }).click()
+      await page.getByText('No notes yet').waitFor()
+    },
+  },
+  table: { play: playCards, after: gather },
+  server: {
+    async play(ada, grace) {
+      await say(ada, 'Tea?')
+      await grace.page.getByText('Tea?').waitFor()
+    },
+    async after(grace) {
+      await say(grace, 'Where is Ada?')
+      await grace.page.getByText('Tea?').waitFor()
+    },
+  },
+} satisfies Record<string, Course>
+
+async function playCards(ada: Window, grace: Window): Promise<void> {
+  await ada.page.getByRole('button', { name: 'Deal five' }).click()
+  for (const { page } of [ada, grace]) {
+    await expect.poll(() => page.locator('#hand .card:not(.back)').count()).toBe(5)
+    await expect.poll(() => page.locator('#table .card').count()).toBe(42)
+  }
+  await dragToTable(grace)
+  await expect.poll(() => ada.page.locator('#table .card').count()).toBe(43)
+  const turned = (): Promise<number> => ada.page.locator('#table .card:not(.back)').count()
+  expect(await turned()).toBe(0)
+  // It lies where it was let go, in the middle.
+  const dropped = ada.page.locator('#table .card[tabindex="0"]').last()
+  const left = await dropped.evaluate(({ style }) => Number(style.getPropertyValue('--x')))
+  expect(Math.abs(left - 50)).toBeLessThan(3)
+  // The uppermost card of the deck, by keys.
+  await grace.page.locator('#table .card[tabindex="0"]').first().press('Enter')
+  await expect.poll(turned).toBe(1)
+  await grace.page.locator('#table .card[tabindex="0"]:not(.back)').press('h')
+  await expect.poll(() => grace.page.locator('#hand .card').count()).toBe(5)
+}
+
+async function gather({ page }: Window): Promise<void> {
+  await expect.poll(() => page.locator('#hand .card:not(.back)').count()).toBe(5)
+  await page.getByRole('button', { name: 'Shuffle' }).click()
+  await expect.poll(() => page.locator('#table .card.back').count()).toBe(52)
+}
+
+type Name = keyof typeof COURSES
+
+/** The templates. */
+export const NAMES = Object.keys(COURSES) as Name[]
+
+/** Creates an app of each template below that folder, and installs what they all need, once. */
+export function createAll(apps: string, tarball: string): void {
+  const all: Manifest = { dependencies: {}, devDependencies: {} }
+  for (const name of NAMES) {
+    const words = [CREATE, join(apps, name), '--template', name, '--holdfast', tarball]
+    expect(spawnSync(process.execPath, words).status).toBe(0)
+    const again = spawnSync(process.execPath, words, { encoding: 'utf8' })
+    expect(again.stderr).toContain('is not empty')
+    const own = manifestOf(join(apps, name))
+    expect(own.dependencies['holdfast']).toMatch(/^file:.*\.tgz$/)
+    Object.assign(all.dependencies, own.dependencies, { holdfast: `file:${tarball}` })
+    Object.assign(all.devDependencies, own.devDependencies)
+  }
+  writeFileSync(join(apps, 'package.json'), JSON.stringify(all))
+  const words = ['install', '--prefer-offline', '--no-audit', '--no-fund', '--ignore-scripts']
+  execFileSync('npm', words, { cwd: apps, stdio: ['ignore', 'ignore', 'inherit'] })
+}
+
+function manifestOf(app: string): Manifest {
+  return JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as Manifest
+}
+
+/** What an app imports and does not name, or names for development and needs in its server. */
+export function strays(app: string): string[] {
+  const { dependencies, devDependencies } = manifestOf(app)
+  const paths = readdirSync(app, { recursive: true, encoding: 'utf8' })
+  return paths
+    .filter((path) => /\.tsx?$/.test(path))
+    .flatMap((path) => {
+      const found = readFileSync(join(app, path), 'utf8').matchAll(/from '([^.'][^']*)'/g)
+      const names = [...found].map(([, name]) => /^(@[^/]+\/)?[^/]+/.exec(name!)![0])
+      const named = { ...dependencies, ...(!path.startsWith('server') && devDependencies) }
+      return names
+        .filter((name) => !isBuiltin(name) && !Object.hasOwn(named, name))
+        .map((name) => `${path}: ${name}`)
+    })
+}
+
+/** Plays it in two windows, kills the one that serves, and plays on. */
+export async function play(app: string, name: Name): Promise<void> {
+  const party = await Players.start(app, name)
+  try {
+    const [ada, grace] = [await party.open('Ada'), await party.open('Grace')]
+    await expect.poll(() => status(grace)).toMatch(/^Served by Ada · backup: this window/)
+    await COURSES[name].play(ada, grace)
+    await shots(grace, `template-${name}`)
+    await ada.kill()
+    await expect.poll(() => status(grace)).toMatch(/^Ada is gone, and nothing was lost/)
+    await expect.poll(() => status(grace)).toMatch(/Served by this window/)
+    await shots(grace, `template-${name}-after`)
+    await COURSES[name].after(grace)
+    expect(party.complaints()).toEqual([])
+  } finally {
+    await party.end()
+  }
+}
+
+/** Kills the process with login and hub, and starts it again. */
+export async function restart(app: string): Promise<void> {
+  const party = await Players.start(app, 'server')
+  try {
+    const [ada, grace] = [await party.open('Ada'), await party.open('Grace')]
+    await COURSES.server.play(ada, grace)
+    await party.kill()
+    await expect.poll(() => status(grace)).toMatch(/does not answer/)
+    await party.launch()
+    await expect.poll(() => status(grace)).toMatch(/Served by Ada/)
+    await say(grace, 'Milk?')
+    await ada.page.getByText('Milk?').waitFor()
+    // A reload needs no login: the hub knows the player.
+    await ada.page.reload()
+    await ada.page.getByText('Tea?').waitFor()
+    // Nobody else comes in without one.
+    const linus = await party.window('Linus')
+    await logIn(linus, 'coffee')
+    await expect.poll(() => status(linus)).toBe('That is not the password.')
+    expect(party.complaints()).toEqual([])
+  } finally {
+    await party.end()
+  }
+}
+
+/** A server of an app, and the windows that play it. */
+class Players {
+  readonly #app: string
+  readonly #name: Name
+  readonly #port: number
+  readonly #data = mkdtempSync(join(tmpdir(), 'holdfast-template-'))
+  readonly #windows: Window[] = []
+  #child: ChildProcess | null = null
+
+  private constructor(app: string, name: Name, port: number) {
+    this.#app = app
+    this.#name = name
+    this.#port = port
+  }
+
+  static async start(app: string, name: Name): Promise<Players> {
+    const party = new Players(app, name, await freePort())
+    await party.launch()
+    return party
+  }
+
+  /** As `npm start` does it, without npm, which no signal would go through. */
+  async launch(): Promise<void> {
+    const port = String(this.#port)
+    const serve = join(this.#app, '../node_modules/.bin/holdfast')
+    const words =
+      this.#name === 'server'
+        ? ['dist/server/main.js']
+        : [serve, 'serve', '--pages', 'dist', '--port', port]
+    const place = { PORT: port, PASSWORD, STORE: join(this.#data, 'data/hub.db') }
+    this.#child = spawn(process.execPath, words, {
+      ...{ cwd: this.#app, env: { ...process.env, ...place } },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    })
+    await said(this.#child, `127.0.0.1:${port}`)
+  }
+
+  /** SIGKILL. */
+  async kill(): Promise<void> {
+    await killed(this.#child)
+  }
+
+  async window(name: string): Promise<Window> {
+    const url = `http://127.0.0.1:${this.#port}/?name=${name}`
+    const window = await Window.open(name, url, this.#name === 'three' ? DRAWS : [])
+    this.#windows.push(window)
+    return window
+  }
+
+  /** A window that has joined. */
+  async open(name: string): Promise<Window> {
+    const window = await this.window(name)
+    if (this.#name === 'server') await logIn(window, PASSWORD)
+    await window.page.getByText('Served by ').waitFor()
+    return window
+  }
+
+  complaints(): string[] {
+    return this.#windows.flatMap(({ complaints }) => complaints)
+  }
+
+  async end(): Promise<void> {
+    await Promise.all(this.#windows.map((window) => window.end()))
+    await killed(this.#child)
+    rmSync(this.#data, { recursive: true, force: true })
+  }
+}
+
+/** As a phone shows it, and a desk. */
+async function shots(window: Window, name: string): Promise<void> {
+  const isWide = (): boolean => document.documentElement.scrollWidth > innerWidth
+  for (const [kind, width, height] of [
+    ['phone', 390, 844],
+    ['desk', 1_280, 800],
+  ] as const) {
+    await window.page.setViewportSize({ width, height })
+    for (let frames = 0; frames < 2; frames++) {
+      await window.page.evaluate(() => new Promise((drawn) => requestAnimationFrame(drawn)))
+    }
+    await window.shot(`${name}-${kind}`)
+    expect(await window.page.evaluate(isWide), `${name} on a ${kind}`).toBe(false)
+  }
+  expect(await findings(window.page)).toEqual([])
+}
+
+async function status({ page }: Window): Promise<string | null> {
+  const found = page.locator('#status')
+  return (await found.count()) === 0 ? null : found.textContent()
+}
+
+async function logIn({ page }: Window, password: string): Promise<void> {
+  await page.getByLabel('Password').fill(password)
+  await page.getByRole('button', { name: 'Enter' }).click()
+}
+
+async function say({ page }: Window, words: string): Promise<void> {
+  await page.getByLabel('Message', { exact: true }).fill(words)
+  await page.getByRole('button', { name: 'Send' }).click()
+}
+
+async function dragToTable({ page }: Window): Promise<void> {
+  const card = (await page.locator('#hand .card').first().boundingBox())!
+  const table = (await page.locator('#table').boundingBox())!
+  await page.mouse.move(card.x + card.width / 2, card.y + card.height / 2)
+  await page.mouse.down()
+  await page.mouse.move(table.x + table.width / 2, table.y + table.height / 2, { steps: 5 })
+  await page.mouse.up()
+}
