@@ -40,7 +40,7 @@ const PATIENT = ['test/e2e/{offline,absence}.test.ts']
 // three largest games.
 const SLOW = [
   'test/e2e/{returns,lumps,lan,hidden,tabletop,teapots,dots}.test.ts',
-  'test/conformance/{mail-letters,hub-disk,kept-disk}.test.ts',
+  'test/conformance/{mail-letters,hub-disk,kept-disk,runtimes}.test.ts',
   'packages/cli/src/mailbox.test.ts',
 ]
 // Large scopes and many seeds.

@@ -72,6 +72,7 @@ async function running(): Promise<[door: keyof typeof ENTRY_POINTS, found: objec
   const found: Record<keyof typeof ENTRY_POINTS, object> = {
     node: await import('../packages/holdfast/src/node.ts'),
     browser: await import('../packages/holdfast/src/browser.ts'),
+    worker: await import('../packages/holdfast/src/worker.ts'),
     hub: await import('../packages/hub/src/index.ts'),
     sim: await import('../packages/sim/src/index.ts'),
     react: await import('../packages/react/src/index.ts'),

@@ -44,8 +44,10 @@ describe('the codebase is in order', () => {
   test('no imports go in a circle', () => {
     expect(said(layers.circles(sources))).toEqual([])
   })
-  test('nothing of Node is reached from the door for browsers', () => {
-    expect(said(layers.nodeReached('packages/holdfast/src/browser.ts', sources))).toEqual([])
+  test('nothing of Node is reached from the doors for pages and workers', () => {
+    for (const door of ['browser', 'worker']) {
+      expect(said(layers.nodeReached(`packages/holdfast/src/${door}.ts`, sources))).toEqual([])
+    }
   })
   test('a mailbox loads nothing of sessions', () => {
     for (const door of ['packages/mailbox/src/index.ts', 'packages/mailbox/src/browser.ts']) {

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 export const ENTRY_POINTS = {
   browser: 'packages/holdfast/src/browser.ts',
   node: 'packages/holdfast/src/node.ts',
+  worker: 'packages/holdfast/src/worker.ts',
   hub: 'packages/hub/src/index.ts',
   sim: 'packages/sim/src/index.ts',
   react: 'packages/react/src/index.ts',
@@ -19,7 +20,7 @@ export const ENTRY_POINTS = {
 } as const
 
 /** Doors that lead to one file, whose name they have. */
-const PLAIN = ['browser', 'node', 'hub', 'sim', 'react', 'vite', 'part'] as const
+const PLAIN = ['browser', 'node', 'worker', 'hub', 'sim', 'react', 'vite', 'part'] as const
 /** Doors that lead to a file for Node and to one for pages. */
 const FORKED = {
   holdfast: { node: 'node', browser: 'browser' },

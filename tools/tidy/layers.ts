@@ -38,7 +38,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['custom', 'slots', 'calls', 'pieces', 'objects'],
   ['actions'],
   ['join'],
-  ['index.ts', 'browser.ts', 'node.ts', 'part.ts'],
+  ['index.ts', 'browser.ts', 'node.ts', 'part.ts', 'worker.ts'],
   ['sim', 'cli', 'vite', 'react'],
 ]
 

@@ -13,7 +13,7 @@ let crypto: Promise<Crypto> | null = null
 
 export function browserEnvironment(): Environment {
   if (typeof location === 'undefined') {
-    throw badValue('this is the door for pages: on Node import "holdfast" or "holdfast/node"')
+    throw badValue('this door is for pages: others import "holdfast/node" or "holdfast/worker"')
   }
   page ??= {
     kind: 'browser',
@@ -33,6 +33,8 @@ export function browserEnvironment(): Environment {
       return () => removeEventListener('pagehide', run)
     },
     onFreeze: (run) => {
+      // A worker of a page has none.
+      if (typeof document === 'undefined') return () => {}
       document.addEventListener('freeze', run)
       return () => document.removeEventListener('freeze', run)
     },

@@ -7,3 +7,8 @@ export function warnInPage(sentence: string): void {
 export function reportInPage(error: unknown, where: string): void {
   reportError(new Error(`${where} threw: ${String(error)}`, { cause: error }))
 }
+
+/** Reports the same where there is no page: in the worker's log. */
+export function reportInWorker(error: unknown, where: string): void {
+  console.error(`${where} threw`, error)
+}
