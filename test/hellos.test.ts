@@ -48,9 +48,13 @@ describe('a later build', () => {
 
   test('joins a session, or hears both ranges (N-2)', () => {
     const spoken = `versions ${SESSION_VERSION + 1} to ${SESSION_VERSION + 2}`
+    const room = `the room speaks version ${SESSION_VERSION}, this build`
     expect(otherVersion(tooLate(SESSION_VERSION))).toMatchObject({
       code: 'version',
-      why: `speaks ${spoken}, the session version ${SESSION_VERSION}`,
+      why: `${room} ${spoken}: its members have to reload first`,
+    })
+    expect(otherVersion(SESSION_VERSION - 1)).toMatchObject({
+      why: `${room} version ${SESSION_VERSION - 1}: reload the page, or update this program`,
     })
   })
 

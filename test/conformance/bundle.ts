@@ -17,20 +17,20 @@ export interface Plant {
  *
  * @param entry  from the root of the repository, where tests and soaks begin
  * @param folder where the bundle is written, of that script alone
- * @param plant  a bug to put in
+ * @param plants bugs to put in
  * @returns the path of the bundle
  */
 export async function bundle(
   entry: string,
   folder: string,
-  plant: Plant | null = null,
+  ...plants: readonly Plant[]
 ): Promise<string> {
   await build({
     configFile: false,
     logLevel: 'error',
     // Examples import the library by its name: it is this one.
     resolve: { alias: entryPointsAsSource(resolve('.'), 'node') },
-    plugins: plant ? [planting(plant)] : [],
+    plugins: plants.map(planting),
     ssr: { noExternal: true },
     build: {
       ssr: resolve(entry),

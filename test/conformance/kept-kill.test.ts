@@ -24,7 +24,11 @@ async function inLanes<Value>(
   judge: (all: Promise<Killed>[]) => Promise<Value>,
 ): Promise<Value> {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-kept-'))
-  const script = await bundle('test/conformance/kept-life.ts', join(folder, 'life'), plant)
+  const script = await bundle(
+    'test/conformance/kept-life.ts',
+    join(folder, 'life'),
+    ...(plant ? [plant] : []),
+  )
   const spares = new Spares(script, lanes, (child) => new KeptLife(child))
   const all = Array.from({ length: lanes }, (_none, seed) => {
     const own = mkdtempSync(join(folder, 'hub-'))

@@ -7,6 +7,7 @@ import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import * as joinClient from '../../packages/holdfast/src/member/join-client.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import { type MemberOptions } from '../../packages/holdfast/src/member/state.ts'
+import { SEAL_VERSION } from '../../packages/holdfast/src/seal/limits.ts'
 import { nameOf } from '../../packages/holdfast/src/seal/seal.ts'
 import type { Met } from '../../packages/holdfast/src/ports.ts'
 import { Bare, pointOf, SESSION } from './bare.ts'
@@ -108,12 +109,26 @@ describe('a process that gets no further', () => {
     bare.do((run) => member.wake(run, JOIN_MS))
     expect(bare.failure()?.why).toBe(`nobody let us into ${WHERE} within 15 s`)
   })
+  test('because the room has links of another version says that (PR-2)', () => {
+    const bare = new Bare()
+    bare.opens()
+    bare.added(false)
+    bare.run.member.otherSeal = SEAL_VERSION + 1
+    bare.do((run) => member.wake(run, JOIN_MS))
+    const spoken = `the room speaks version ${SEAL_VERSION + 1}, this build version ${SEAL_VERSION}`
+    const why = `${spoken}: reload the page, or update this program`
+    expect(bare.failure()).toEqual({ code: 'version', why })
+  })
   test('is told at once of a hub of another version, or without its game (PR-2)', () => {
     const other = new Bare()
     other.opens(HUB_VERSION + 1)
-    const why = `the hub speaks version ${HUB_VERSION + 1}, this build version ${HUB_VERSION}`
-    expect(other.failure()).toEqual({ code: 'version', why })
+    const newer = `the hub speaks version ${HUB_VERSION + 1}, this build version ${HUB_VERSION}`
+    const reload = `${newer}: reload the page, or update this program`
+    expect(other.failure()).toEqual({ code: 'version', why: reload })
     expect(other.run.member.greeted).toBe(false)
+    const older = new Bare()
+    older.opens(HUB_VERSION - 1)
+    expect(older.failure()?.why).toMatch(/: update the hub$/)
     const none = new Bare()
     none.opens()
     none.hears({ kind: 'refused', request: 1, why: `${NO_GAME}"g"` })

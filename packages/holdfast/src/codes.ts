@@ -138,7 +138,7 @@ export const ERRORS = {
   version: {
     when: 'hub, session or stored room have another version of Holdfast',
     happened: 'no',
-    todo: 'update the older one',
+    todo: 'the sentence says who is older: reload the page, or update the hub',
   },
 } as const satisfies Readonly<Record<string, Row>>
 

@@ -39,6 +39,7 @@ import {
   joinLayout,
   SESSION_VERSIONS,
 } from '../session/messages.ts'
+import { SEAL_VERSIONS } from '../seal/limits.ts'
 import * as seal from '../seal/seal.ts'
 import { nameOf } from '../seal/seal.ts'
 import { type Member, COUNTER_MAX } from '../replication/layouts.ts'
@@ -54,6 +55,7 @@ import { sameBytes, digest, proofOf } from '../wire/digest.ts'
 import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/text/plain.ts'
 import { negotiate, formatVersions, encodeVersions } from '../wire/versions.ts'
+import { isNewer, OUTDATED_ROOM, RELOAD } from '../wire/versions.ts'
 import * as dispatch from './dispatch.ts'
 import type { Unfit } from './stored-room.ts'
 import * as storedRoom from './stored-room.ts'
@@ -174,7 +176,8 @@ function isSelf({ id, me }: Session, { session: of, inc, here }: FromHubOf<'pres
 function onWelcome(run: Runtime, version: number): void {
   if (negotiate(HUB_VERSIONS, version) === null) {
     const [theirs, ours] = [version, HUB_VERSIONS].map(formatVersions)
-    return fail(run, 'version', `the hub speaks ${theirs}, this build ${ours}`)
+    const cure = isNewer(HUB_VERSIONS, version) ? RELOAD : 'update the hub'
+    return fail(run, 'version', `the hub speaks ${theirs}, this build ${ours}: ${cure}`)
   }
   run.member.greeted = true
 }
@@ -605,6 +608,11 @@ export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
   if (!member.greeted) {
     const why = `no hub at ${options.hub}: who takes streams there says nothing that a hub says`
     return { code: 'unreachable', why }
+  }
+  if (member.phase === 'asking' && member.otherSeal !== 0) {
+    const [theirs, ours] = [member.otherSeal, SEAL_VERSIONS].map(formatVersions)
+    const cure = isNewer(SEAL_VERSIONS, member.otherSeal) ? RELOAD : OUTDATED_ROOM
+    return { code: 'version', why: `the room speaks ${theirs}, this build ${ours}: ${cure}` }
   }
   return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
 }

@@ -16,7 +16,7 @@ import { TYPES_MAX } from '../wire/fields/difference.ts'
 import { sameBytes } from '../wire/digest.ts'
 import { expulsionOf } from '../replication/moderation.ts'
 import type { Durable } from '../replication/durable.ts'
-import { negotiate, formatVersions } from '../wire/versions.ts'
+import { negotiate, formatVersions, isNewer, OUTDATED_ROOM, RELOAD } from '../wire/versions.ts'
 import { type Join, type Joined, SESSION_VERSIONS } from './messages.ts'
 import {
   type Expulsion,
@@ -121,8 +121,13 @@ function sentenceOf({ ban, why }: Expulsion): string {
 
 /** The answer to a JOIN of another version, of which only the version can be read. */
 export function otherVersion(version: number): Joined {
-  const why = `speaks ${formatVersions(version)}, the session ${formatVersions(SESSION_VERSIONS)}`
-  return { kind: 'denied', code: 'version', why }
+  const [theirs, ours] = [version, SESSION_VERSIONS].map(formatVersions)
+  const cure = isNewer(SESSION_VERSIONS, version) ? OUTDATED_ROOM : RELOAD
+  return {
+    kind: 'denied',
+    code: 'version',
+    why: `the room speaks ${ours}, this build ${theirs}: ${cure}`,
+  }
 }
 
 function unfit({ types }: Session): Joined {

@@ -38,6 +38,15 @@ export function negotiate(own: Versions, number: number): number | null {
   return highest >= Math.max(own.lowest, other.lowest) ? highest : null
 }
 
+/** What the user of an outdated build has to do, for a sentence. */
+export const RELOAD = 'reload the page, or update this program'
+export const OUTDATED_ROOM = 'its members have to reload first'
+
+/** Whether all versions of a hello's number are newer than ours. */
+export function isNewer(own: Versions, number: number): boolean {
+  return (decodeVersions(number)?.lowest ?? 0) > own.highest
+}
+
 /** For a sentence, such as `version 4` or `versions 3 to 5`. */
 export function formatVersions(versions: Versions | number): string {
   const range = typeof versions === 'number' ? decodeVersions(versions) : versions
