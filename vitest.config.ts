@@ -12,7 +12,7 @@ import { tally } from './tools/tally.ts'
 
 const MINUTE = 60_000
 
-const HOUSE = ['test/{checks,papers,requirements,tidy}.test.ts']
+const HOUSE = ['test/{checks,papers,published,requirements,tidy}.test.ts']
 const MODELS = ['proof/models/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 // Machines by many seeds, which take some seconds each.

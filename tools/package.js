@@ -3,30 +3,24 @@
 // here.
 //
 // The package has what its doors and its program reach, and no other file. JavaScript goes without
-// comments, indented by one character, and without source maps, which would double it: names and
-// lines stay readable, and the declarations of what a door hands out, and of all faces, keep what
-// they say of it. Pages: the list of rooms alone.
+// comments and indented by one character; its source maps have the TypeScript that it was made of.
+// The declarations of what a door hands out, and of all faces, keep what they say of it. Pages: the
+// list of rooms alone.
 
 import { spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
 import { rmSync, writeFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { decode, encode } from '@jridgewell/sourcemap-codec'
 import { transformWithOxc } from 'vite'
+import { shortened } from './declarations.js'
+import { addPapers, removePapers } from './papers.js'
 
 process.chdir(fileURLToPath(new URL('..', import.meta.url)))
 
 const PACKAGE = 'packages/holdfast'
 const DIST = `${PACKAGE}/dist`
-const PAPERS = [
-  'README.md',
-  'CHANGELOG.md',
-  'LICENSE',
-  'docs/commands.md',
-  'docs/deploy.md',
-  'docs/deploy',
-  'docs/operations.md',
-]
 const BEFORE = 'build/dist-before-packing'
 const PROJECT = 'build/tsconfig.package.json'
 
@@ -34,8 +28,7 @@ function putBack() {
   if (!existsSync(BEFORE)) return
   rmSync(DIST, { recursive: true, force: true })
   renameSync(BEFORE, DIST)
-  for (const paper of [...PAPERS, 'docs'])
-    rmSync(join(PACKAGE, paper), { recursive: true, force: true })
+  removePapers(PACKAGE)
 }
 
 function node(...words) {
@@ -71,29 +64,41 @@ function reached(files, ending, ways = ANY) {
   return found
 }
 
-// Declarations without the head of their file, which is for who reads the source, and indented by
-// one character for four; without any comment where no user meets them.
-function shortened(text, isMet) {
-  const indent = ({ length }) => ' '.repeat(Math.ceil(length / 4))
-  return (isMet ? text : text.replace(/^ *\/\*\*(?:(?!\*\/)[^])*\*\/\n/gm, ''))
-    .replace(/^\/\*\*(?:(?!\*\/)[^])*\*\/\s*(?=import |export (?:type )?[{*])/, '')
-    .replace(/^ +/gm, indent)
-}
-
 async function reprint(path, met) {
   const text = readFileSync(path, 'utf8')
   const isMet = met.has(path) || FACES.test(path)
   if (path.endsWith('.d.ts')) return writeFileSync(path, shortened(text, isMet))
-  const { code } = await transformWithOxc(text, path, { sourcemap: false })
-  writeFileSync(path, code)
+  const from = JSON.parse(readFileSync(`${path}.map`, 'utf8'))
+  const options = { sourcemap: true }
+  const { code, map } = await transformWithOxc(
+    text.replace(COMMENT_OF_MAP, ''),
+    path,
+    options,
+    from,
+  )
+  // As if the source stood beside: that is where debuggers and traces show it.
+  const sources = [basename(path).replace(/js$/, 'ts')]
+  const { sourcesContent } = map
+  const mappings = encode(decode(map.mappings).map(linesOnly))
+  const own = { version: 3, sources, sourcesContent, names: [], mappings }
+  writeFileSync(`${path}.map`, JSON.stringify(own))
+  writeFileSync(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`)
 }
+
+// Where another line of the source begins: columns and names are nine tenths of a map.
+function linesOnly(segments) {
+  const isFirst = ([, , line], at) => line !== segments[at - 1]?.[2]
+  return segments.filter(isFirst).map(([column, source, line]) => [column, source, line, 0])
+}
+
+const COMMENT_OF_MAP = /\n\/\/# sourceMappingURL=.*\s*$/
 
 async function pack() {
   putBack()
   mkdirSync('build', { recursive: true })
   mkdirSync(DIST, { recursive: true })
   renameSync(DIST, BEFORE)
-  for (const paper of PAPERS) cpSync(paper, join(PACKAGE, paper), { recursive: true })
+  addPapers(PACKAGE)
   const { exports, bin } = JSON.parse(readFileSync(`${PACKAGE}/package.json`, 'utf8'))
   const entries = [...leads(exports), ...leads(bin)]
   const code = entries.filter((path) => path.endsWith('.js'))
@@ -108,12 +113,13 @@ async function pack() {
   writeFileSync(PROJECT, JSON.stringify(project))
   const tsc = ['node_modules/typescript/bin/tsc', '-p', PROJECT]
   node(...tsc, '--emitDeclarationOnly')
-  node(...tsc, '--declaration', 'false', '--removeComments')
+  node(...tsc, '--declaration', 'false', '--removeComments', '--sourceMap', '--inlineSources')
   const kept = new Set([...reached(entries, '.js'), ...reached(entries, '.d.ts')])
   const met = reached(entries, '.d.ts', HANDED_OUT)
   for (const path of readdirSync(DIST, { recursive: true }).map((inner) => join(DIST, inner))) {
-    if (/\.[jt]s$/.test(path) && !kept.has(path)) rmSync(path)
-    else if (/\.[jt]s$/.test(path)) await reprint(path, met)
+    if (!existsSync(path) || !/\.(?:[jt]s|js\.map)$/.test(path)) continue
+    if (!kept.has(path.replace(/\.map$/, ''))) rmSync(path)
+    else if (!path.endsWith('.map')) await reprint(path, met)
   }
   node('node_modules/vite/bin/vite.js', 'build', 'games', '--mode', 'lobby', '--logLevel', 'warn')
 }

@@ -4,10 +4,10 @@
  * @module
  */
 
-import type { UdpOptions } from './drivers/net/udp.ts'
 import { joinIn, type JoinOptions } from './join/join.ts'
 import { nodeEnvironment } from './drivers/node.ts'
 import type { Session } from './join/session.ts'
+import type { UdpOptions } from './ports.ts'
 
 export * from './index.ts'
 

@@ -333,6 +333,16 @@ export interface Watchdog {
   stop(): void
 }
 
+/** Where a UDP socket listens. */
+export interface UdpOptions {
+  /** An IP literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
+  host?: string
+  /** 0 takes any free port. Default 0. */
+  port?: number
+  /** Whether to detect closed ports, as udp-watch.ts does. Default true. */
+  watch?: boolean
+}
+
 /** The environment of a runtime: a page, a Node process, a machine of the simulator. */
 export interface Environment {
   kind: 'node' | 'browser'

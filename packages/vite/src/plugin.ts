@@ -1,7 +1,9 @@
 /** A hub inside Vite's servers, and a `join` that outlives hot updates. */
 
+import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import type { Plugin, PreviewServer, ResolvedConfig, ViteDevServer } from 'vite'
 import { hub, type HubHandle, type HubOptions } from '../../hub/src/index.ts'
 
@@ -49,7 +51,10 @@ export function holdfast({ links = [], ...options }: PluginOptions = {}): Plugin
         resolve: { dedupe: ['react', 'react-dom'] },
         // Otherwise Vite finds them at the first request, and loads the page again.
         ...(command === 'serve' && {
-          optimizeDeps: { include: [...used, 'holdfast/vite/client'] },
+          optimizeDeps: {
+            include: [...used, 'holdfast/vite/client'],
+            rolldownOptions: { plugins: [{ name: 'holdfast-maps', load: loadWithMap }] },
+          },
         }),
       }
     },
@@ -68,8 +73,18 @@ export function holdfast({ links = [], ...options }: PluginOptions = {}): Plugin
       const isUsers = !importer.startsWith(HOT) && !importer.includes('/node_modules/')
       return isUsers ? HOT + id : null
     },
-    load: (id) => (id.startsWith(HOT) ? hotCode(id.slice(HOT.length)) : null),
+    load: (id) => (id.startsWith(HOT) ? hotCode(id.slice(HOT.length)) : loadWithMap(id)),
   }
+}
+
+/** The files of this package, with `/` between folders as in Vite's ids. */
+const OWN = fileURLToPath(new URL('../..', import.meta.url)).replaceAll('\\', '/')
+
+// Rolldown reads no source map of a package by itself, so that stacks would name what was built.
+function loadWithMap(id: string): { code: string; map: string } | null {
+  const [path = ''] = id.split('?')
+  if (!path.startsWith(OWN) || !existsSync(`${path}.map`)) return null
+  return { code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }
 }
 
 function isInstalled(name: string, root: string): boolean {

@@ -3,10 +3,10 @@
 import { openOnNode } from './crypto/libsodium.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
-import { openUdp, type UdpOptions } from './net/udp.ts'
+import { openUdp } from './net/udp.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
 import { report } from './report.ts'
-import type { Crypto, Environment } from '../ports.ts'
+import type { Crypto, Environment, UdpOptions } from '../ports.ts'
 
 let crypto: Promise<Crypto> | null = null
 const atEnd = new Set<() => void>()

@@ -15,6 +15,7 @@ import { isIPv4, isIPv6 } from 'node:net'
 import { networkInterfaces } from 'node:os'
 import { badValue, HoldfastError } from '../../machine.ts'
 import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
+import type { UdpOptions } from '../../ports.ts'
 import { Watches } from './udp-watch.ts'
 
 /** Most datagrams that wait for the kernel. */
@@ -25,16 +26,6 @@ const SOCKET_BUFFER_BYTES: number = 4 * 1024 * 1024
 const TARGETS_MAX = 4096
 /** An address is watched after so many sends; strangers who get one answer are not. */
 const WATCHED_AFTER = 4
-
-/** Where a UDP socket listens. */
-export interface UdpOptions {
-  /** An IP literal of this machine; `0.0.0.0` or `::` for all of them. Default 127.0.0.1. */
-  host?: string
-  /** 0 takes any free port. Default 0. */
-  port?: number
-  /** Whether to detect closed ports, as udp-watch.ts does. Default true. */
-  watch?: boolean
-}
 
 export interface UdpPlace {
   host: string

@@ -1,0 +1,1 @@
+export declare function shortened(text: string, isMet: boolean): string
