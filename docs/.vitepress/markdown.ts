@@ -1,0 +1,19 @@
+/** What Markdown means here as on a code host. */
+
+import type { MarkdownRenderer } from 'vitepress'
+
+/** The anchor of a heading, so that a link leads to the same place here. */
+export function anchorOf(heading: string): string {
+  const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
+  return words.replaceAll(' ', '-')
+}
+
+/** Shows code as it stands, also with two braces, which are a template's elsewhere in a page. */
+export function codeOf(markdown: MarkdownRenderer): void {
+  const { renderer } = markdown
+  const render = renderer.rules.code_inline!
+  renderer.rules.code_inline = (tokens, index, options, env, self) => {
+    tokens[index]!.attrSet('v-pre', '')
+    return render(tokens, index, options, env, self)
+  }
+}
