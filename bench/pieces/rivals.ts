@@ -113,7 +113,7 @@ function deal(primary: Pieces, others: readonly Pieces[], pieces: number): void 
   const start = quantise(CardType.schema, { x: 0, y: 0, up: false })
   for (let left = pieces; left > 0; left -= 200) {
     const drafted = draft(primary, TYPES, 7, 1)
-    for (let n = 0; n < Math.min(left, 200); n++) drafted.face.create(0, 7, start, 'a0')
+    for (let n = 0; n < Math.min(left, 200); n++) drafted.api.create(0, 7, start, 'a0')
     const { changes, news } = drafted.done()
     for (const change of changes) apply(primary.committed, TYPES, change)
     for (const other of others) receiveNews(other, readNews(news!, TYPES) as never, OUT)

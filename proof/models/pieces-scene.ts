@@ -363,7 +363,7 @@ export function begin(scope: Scope): Scene {
 
 function deal(core: Core, { cards = 1, released }: Scope): void {
   const made = draft(core.pieces, TYPES, part.channel, 0)
-  for (let i = 0; i < cards; i++) made.face.create(0, 7, fieldsOf(0, false, FACE), `a${i}`)
+  for (let i = 0; i < cards; i++) made.api.create(0, 7, fieldsOf(0, false, FACE), `a${i}`)
   const { changes } = made.done()
   for (const change of changes) part.apply!(core.pieces, change)
   for (const row of core.pieces.committed.rows.values()) {
@@ -541,7 +541,7 @@ export function takeAway(scope: Scope, scene: Scene): void {
   const { core, left } = scene
   const player = left.takes.shift()!
   const made = draft(core.pieces, TYPES, part.channel, player)
-  for (const { id } of made.face.rows()) made.face.hold(id, 0)
+  for (const { id } of made.api.rows()) made.api.hold(id, 0)
   const outcome = encodeOutcome({ kind: 'recorded', gen: core.pieces.committed.gen })
   carryOut(scope, scene, OTHERS, (core.last[OTHERS] ?? 0) + 1, NONE, { outcome, ...made.done() })
 }

@@ -117,7 +117,7 @@ describe('what becomes of an update', () => {
     const [ada, bob] = all.seats as [Seat, Seat]
     const gone = ask(all, bob, 3, mark(1))
     const opened = draft(all.primary.state, types, 7, 0)
-    opened.face.remove(3)
+    opened.api.remove(3)
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     expect(hear(all, bob, gone)).toEqual({ kind: 'refused', reason: 'it is gone' })
     act(all, ada, 1, { hold: 'grab' })
@@ -306,7 +306,7 @@ describe('a session that goes on from what a member was told', () => {
     const [ada] = all.seats as [Seat]
     for (const id of [1, 2]) ask(all, ada, id, { hold: 'grab' }, true)
     const opened = draft(all.primary.state, chips, 7, 0)
-    opened.face.remove(1)
+    opened.api.remove(1)
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     welcome(all, ada)
     expect([...ada.state.published.keys()]).toEqual([2])
@@ -387,7 +387,7 @@ describe('a session that goes on from what a member was told', () => {
     const [ada, bob] = all.seats as [Seat, Seat]
     const told = all.part.published!(ada.state)
     const opened = draft(all.primary.state, types, 7, 0)
-    opened.face.create(0, 0, [], 'b19')
+    opened.api.create(0, 0, [], 'b19')
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     welcome(all, bob)
     const late = ask(all, bob, 2, mark(30))
@@ -415,7 +415,7 @@ describe('a session that goes on from what a member was told', () => {
     act(all, ada, 2, { hold: 'grab' })
     expect(act(all, ada, 2, { mask: 4, fields: [0, 0, 9] })).toMatchObject({ kind: 'refused' })
     const opened = draft(all.primary.state, types, 7, 0)
-    opened.face.change(2, 4, [0, 0, 33])
+    opened.api.change(2, 4, [0, 0, 33])
     for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
     welcome(all, ada)
     expect(ada.state.published.get(2)).toMatchObject({ hidden: 0, fields: [0, 0, 33] })

@@ -95,7 +95,7 @@ describe('levels', () => {
   test('a session has 1,000 pieces; one more is refused, with the number (PR-2)', () => {
     const all = room(types, 1, 999)
     const opened = draft(all.primary.state, types, all.part.channel, 0)
-    const create = (): unknown => opened.face.create(0, 0, [], 'b0')
+    const create = (): unknown => opened.api.create(0, 0, [], 'b0')
     expect(create).not.toThrow()
     expect(create).toThrow('a session has 1000 pieces at most: 1000')
   })
@@ -149,7 +149,7 @@ describe('lots', () => {
     const [ada] = all.seats as [(typeof all.seats)[0]]
     const take = (count: number): string => {
       const opened = draft(all.primary.state, types, 7, 0)
-      const drawn = Array.from({ length: count }, () => opened.face.draw(2 ** 31))
+      const drawn = Array.from({ length: count }, () => opened.api.draw(2 ** 31))
       for (const change of opened.done().changes) all.part.apply!(all.primary.state, change)
       return drawn.join()
     }
@@ -169,9 +169,9 @@ describe('lots', () => {
 
   test('what an action drew and did not keep is drawn again, so nobody can choose', () => {
     const all = room(types, 1, 1)
-    const first = draft(all.primary.state, types, 7, 0).face.draw(1_000_000)
-    expect(draft(all.primary.state, types, 7, 0).face.draw(1_000_000)).toBe(first)
-    expect(() => draft(all.primary.state, types, 7, 0).face.draw(0)).toThrow(HoldfastError)
+    const first = draft(all.primary.state, types, 7, 0).api.draw(1_000_000)
+    expect(draft(all.primary.state, types, 7, 0).api.draw(1_000_000)).toBe(first)
+    expect(() => draft(all.primary.state, types, 7, 0).api.draw(0)).toThrow(HoldfastError)
   })
 })
 

@@ -44,7 +44,7 @@ export function room(types: PieceTypes, members: number, pieces: number, epoch =
   const all = { types, part, primary: seat(100), seats: [] as Seat[] }
   const opened = draft(all.primary.state, types, part.channel, 0)
   for (let i = 0; i < pieces; i++)
-    opened.face.create(0, 0, [], `b${i.toString(36).padStart(2, '1')}`)
+    opened.api.create(0, 0, [], `b${i.toString(36).padStart(2, '1')}`)
   for (const change of opened.done().changes) part.apply!(all.primary.state, change)
   for (let i = 1; i <= members; i++) {
     all.seats.push(seat(i))

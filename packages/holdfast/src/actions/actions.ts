@@ -16,7 +16,7 @@ import {
   type Signature,
   fitAnswer,
 } from '../api/arguments.ts'
-import type { Host, Kind, Face, TableEvents, TableView } from '../kind/kind.ts'
+import type { Host, Kind, KindApi, TableEvents, TableView } from '../kind/kind.ts'
 import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { HoldfastError } from '../machine.ts'
@@ -38,7 +38,7 @@ const actionsKind: Kind<'action'> = {
     const state = actions.create()
     const runs = new Map(types.map((type) => [type.name, runOf(type, types, host.reports.report)]))
     const part = actions.actionsPart(runs, host.companions) as Part<never>
-    return { part, state, face: new ActionsApi(types, state, host) }
+    return { part, state, api: new ActionsApi(types, state, host) }
   },
 }
 
@@ -166,7 +166,7 @@ function outcomeOf<Answer>(
   return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)
 }
 
-export class ActionsApi implements Face {
+export class ActionsApi implements KindApi {
   readonly #types: readonly AnyAction[]
   readonly #state: actions.Actions
   readonly #host: Host

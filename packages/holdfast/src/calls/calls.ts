@@ -26,7 +26,7 @@ import {
 } from '../api/arguments.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type Stop, stopping } from '../api/emitter.ts'
-import type { Face, Host, Kind, MemberInfo } from '../kind/kind.ts'
+import type { KindApi, Host, Kind, MemberInfo } from '../kind/kind.ts'
 import { checkOpen, type CallOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { rpcPart } from './protocol/rpc.ts'
@@ -40,7 +40,7 @@ const proceduresKind: Kind<'procedure'> = {
   open: (definitions, host) => {
     const types = definitions as readonly ProcedureType[]
     const state = create()
-    return { part: rpcPart as Part<never>, state, face: new CallsApi(types, state, host) }
+    return { part: rpcPart as Part<never>, state, api: new CallsApi(types, state, host) }
   },
 }
 
@@ -136,7 +136,7 @@ const CODES = {
 
 type AnyProcedure = ProcedureType<never, unknown>
 
-export class CallsApi implements Face {
+export class CallsApi implements KindApi {
   readonly #types: readonly AnyProcedure[]
   readonly #rpc: Rpc
   readonly #host: Host

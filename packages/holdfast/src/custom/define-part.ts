@@ -5,7 +5,7 @@ import { badValue, HoldfastError } from '../machine.ts'
 import type { Part } from '../kind/protocol/part.ts'
 import { checkSync, checkName, checkOptions } from '../api/options.ts'
 import { shown } from '../wire/fields/fields.ts'
-import type { Definition, Kind, Face, Host, MemberInfo } from '../kind/kind.ts'
+import type { Definition, Kind, KindApi, Host, MemberInfo } from '../kind/kind.ts'
 import { authorOf, bounded } from './author.ts'
 import type {
   AnyPlan,
@@ -81,8 +81,8 @@ function kindOf(channel: number): Kind<'part'> {
       const { plan, name, options } = definition as CustomDefinition
       const author = authorOf(plan, name, options, host.reports)
       const state = machine.create(author)
-      const face = new CustomApi(definition as CustomDefinition, state, host)
-      return { part: machine.customPart(channel, author) as Part<never>, state, face }
+      const api = new CustomApi(definition as CustomDefinition, state, host)
+      return { part: machine.customPart(channel, author) as Part<never>, state, api }
     },
   }
 }
@@ -112,7 +112,7 @@ const NOBODY = Object.freeze<MemberInfo>({
   watches: false,
 })
 
-export class CustomApi implements Face {
+export class CustomApi implements KindApi {
   readonly #definition: CustomDefinition
   readonly #state: machine.Custom
   readonly #host: Host

@@ -46,7 +46,7 @@ import type {
   SessionFigures,
 } from './events.ts'
 import { hostOf, PendingOperations, type Shared } from './host.ts'
-import type { Definition, Face, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
+import type { Definition, KindApi, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
 import type { Session, SessionDebug } from './session.ts'
@@ -73,7 +73,7 @@ export interface InternalSession extends Session {
 }
 
 /** The APIs of kinds, by their words. Only types: a kind is loaded with its definitions. */
-interface Faces {
+interface Apis {
   object: ObjectRegistry
   piece: PieceRegistry
   action: ActionsApi
@@ -82,7 +82,7 @@ interface Faces {
   part: CustomApi
 }
 
-type Word = keyof Faces
+type Word = keyof Apis
 
 // Error sentences for an argument that is not a definition of the right kind.
 const OBJECTS = 'a type of objects is made by object()'
@@ -100,7 +100,7 @@ export class SessionImpl implements InternalSession {
   readonly #simulations = new Set<Simulation>()
   readonly #given: Definitions['kinds']
   readonly #kinds = new Map<Kind, Opened>()
-  readonly #faces = new Map<number, Face>()
+  readonly #apis = new Map<number, KindApi>()
   readonly #roster = new Roster()
   // The disconnection of this member: since when, as the same player, and its lost operations.
   #absence = { since: 0, same: true, lost: 0 }
@@ -128,7 +128,7 @@ export class SessionImpl implements InternalSession {
       this.#ended('this process was killed')
     },
   }
-  readonly initialLoad = new InitialLoad(() => this.#faceOf('object'))
+  readonly initialLoad = new InitialLoad(() => this.#apiOf('object'))
   #reason = ''
   #code: ErrorCode | null = null
   #token = ''
@@ -158,7 +158,7 @@ export class SessionImpl implements InternalSession {
     for (const [kind, definitions] of kinds) {
       const opened = kind.open(definitions, hostOf(shared, kind.channel))
       this.#kinds.set(kind, opened)
-      this.#faces.set(kind.channel, opened.face)
+      this.#apis.set(kind.channel, opened.api)
     }
   }
 
@@ -172,7 +172,7 @@ export class SessionImpl implements InternalSession {
 
   bind(memberLoop: MemberLoop): void {
     this.#memberLoop = memberLoop
-    for (const face of this.#faces.values()) face.begin?.((count) => memberLoop.loop.random(count))
+    for (const api of this.#apis.values()) api.begin?.((count) => memberLoop.loop.random(count))
   }
 
   get member(): MemberLoop['member'] | null {
@@ -235,7 +235,7 @@ export class SessionImpl implements InternalSession {
   }
 
   get #viewer(): Viewer {
-    const objects = this.#faceOf('object')
+    const objects = this.#apiOf('object')
     if (objects) return objects.viewer
     throw new HoldfastError('not-found', 'nothing moves here: join was given no type of objects')
   }
@@ -251,7 +251,7 @@ export class SessionImpl implements InternalSession {
   create<F extends Fields>(type: ObjectType<F>, state: Partial<StateOf<F>> = {}): ObjectHandle<F> {
     this.#checkOpen('create')
     this.#roster.checkPlays('create')
-    return this.#face(type, OBJECTS, 'object').create(type, state)
+    return this.#api(type, OBJECTS, 'object').create(type, state)
   }
 
   all<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
@@ -259,8 +259,8 @@ export class SessionImpl implements InternalSession {
   all<F extends Fields>(
     type: ObjectType<F> | PieceType<F>,
   ): Listing<PieceHandle<F>> | Collection<F> {
-    if (isOf(type, 'piece')) return this.#face(type, LISTED, 'piece').all(type)
-    return this.#face(type, LISTED, 'object').all(type)
+    if (isOf(type, 'piece')) return this.#api(type, LISTED, 'piece').all(type)
+    return this.#api(type, LISTED, 'object').all(type)
   }
 
   async act<Args, Answer>(
@@ -269,11 +269,11 @@ export class SessionImpl implements InternalSession {
   ): Promise<ActionOutcome<Answer>> {
     this.#checkOpen('act')
     this.#roster.checkPlays('act')
-    return this.#face(type, ACTIONS, 'action').act(type, args as Args)
+    return this.#api(type, ACTIONS, 'action').act(type, args as Args)
   }
 
   get table(): TableView {
-    const decisions = this.#faceOf('action')
+    const decisions = this.#apiOf('action')
     if (decisions) return decisions.table
     throw new HoldfastError('not-found', 'there is no table: join was given no type of actions')
   }
@@ -284,37 +284,37 @@ export class SessionImpl implements InternalSession {
     args?: Args,
     options: CallOptions = {},
   ): Promise<CallOutcome<Answer>> {
-    return this.#face(type, PROCEDURES, 'procedure').call(type, target, args as Args, options)
+    return this.#api(type, PROCEDURES, 'procedure').call(type, target, args as Args, options)
   }
 
   note<Args>(target: NoteTarget, type: ProcedureType<Args>, args?: Args): void {
-    this.#face(type, PROCEDURES, 'procedure').note(type, target, args as Args)
+    this.#api(type, PROCEDURES, 'procedure').note(type, target, args as Args)
   }
 
   answer<Args, Answer>(type: ProcedureType<Args, Answer>, handler: Procedure<Args, Answer>): Stop {
     this.#checkOpen('answer')
-    return this.#face(type, PROCEDURES, 'procedure').answer(type, handler)
+    return this.#api(type, PROCEDURES, 'procedure').answer(type, handler)
   }
 
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
-  part<Face>(type: PartType<string, Face>): Face
+  part<Api>(type: PartType<string, Api>): Api
   part(type: SlotsType | PartType): unknown {
-    if (isOf(type, 'part')) return this.#face(type, PARTS, 'part').part()
-    return this.#face(type, PARTS, 'world of slots').part(type as SlotsType)
+    if (isOf(type, 'part')) return this.#api(type, PARTS, 'part').part()
+    return this.#api(type, PARTS, 'world of slots').part(type as SlotsType)
   }
 
   /** The API of a definition whose kind has that word. */
-  #face<W extends Word>(type: Definition, made: string, word: W): Faces[W] {
+  #api<W extends Word>(type: Definition, made: string, word: W): Apis[W] {
     const kind = kindOf(type)
     if (kind?.word !== word) throw badValue(`${made}: ${shown(type)}`)
     const opened = this.#kinds.get(kind) ?? this.#kinds.get(givenKind(this.#given, type))!
-    return opened.face as Face as Faces[W]
+    return opened.api as KindApi as Apis[W]
   }
 
   /** The API of the kind with that word, if `join` was given a definition of it. */
-  #faceOf<W extends Word>(word: W): Faces[W] | undefined {
+  #apiOf<W extends Word>(word: W): Apis[W] | undefined {
     const found = [...this.#kinds].find(([kind]) => kind.word === word)
-    return found?.[1].face as Face as Faces[W] | undefined
+    return found?.[1].api as KindApi as Apis[W] | undefined
   }
 
   async kick(target: PlayerTarget, why = ''): Promise<ConductOutcome> {
@@ -459,7 +459,7 @@ export class SessionImpl implements InternalSession {
       case 'threw':
         return this.#reports.report(event.error, `holdfast, at ${event.where},`, this)
       case 'part':
-        return this.#faces.get(event.channel)?.onEvent?.(event.event as never)
+        return this.#apis.get(event.channel)?.onEvent?.(event.event as never)
       case 'invited':
         return this.#invites.answered(event.request, event.why)
       case 'kept':
@@ -496,12 +496,12 @@ export class SessionImpl implements InternalSession {
 
   #onAway(members: ReadonlySet<PeerId>): void {
     this.#roster.away = members
-    for (const face of this.#faces.values()) face.reachabilityChanged?.()
+    for (const api of this.#apis.values()) api.reachabilityChanged?.()
   }
 
   #onView(view: View, before: View | null): void {
     const { came, left, changed } = this.#roster.viewed(view, before)
-    for (const face of this.#faces.values()) face.viewed?.()
+    for (const api of this.#apis.values()) api.viewed?.()
     this.#setStatus('live')
     for (const info of came) this.#emit('join', info)
     for (const info of left) this.#emit('leave', info)
@@ -517,7 +517,7 @@ export class SessionImpl implements InternalSession {
 
   /** Runs after all events of one call were delivered. */
   readonly onSettled = (): void => {
-    for (const face of this.#faces.values()) face.settled?.()
+    for (const api of this.#apis.values()) api.settled?.()
     if (this.initialLoad.look()) this.#emit('complete', undefined)
   }
 
@@ -576,7 +576,7 @@ export class SessionImpl implements InternalSession {
     this.#operations.end(why)
     this.#invites.end(why)
     this.#exports.end(why)
-    for (const face of this.#faces.values()) face.end?.(code, why)
+    for (const api of this.#apis.values()) api.end?.(code, why)
   }
 
   get #isOver(): boolean {

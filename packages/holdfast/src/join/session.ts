@@ -185,7 +185,7 @@ export interface Session extends Emitter<SessionEvents> {
    * @throws HoldfastError `left`, `not-found` for a definition not given to `join`
    */
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
-  part<Face>(type: PartType<string, Face>): Face
+  part<Api>(type: PartType<string, Api>): Api
 
   /**
    * Kicks a player, who sees the reason and may join again. The room's founder and hosts may kick;

@@ -1,6 +1,6 @@
 /**
  * The contract between a session and a kind of definitions. A definition carries its kind, and the
- * kind brings its part of the protocol and the face for users, so unused kinds are not loaded.
+ * kind brings its part of the protocol and the API for users, so unused kinds are not loaded.
  */
 
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
@@ -62,18 +62,18 @@ export interface Kind<Word extends string = string> {
   hides?(definition: Definition): boolean
   /** The options of `join` that a session's founder sets for all members, as `name=value`. */
   terms?(options: Readonly<Record<string, unknown>>): string
-  /** Makes the part and its face for one session. */
+  /** Makes the part and its API for one session. */
   open(definitions: readonly Definition[], host: Host): Opened
 }
 
 export interface Opened {
   readonly part: Part<never>
   readonly state: unknown
-  readonly face: Face
+  readonly api: KindApi
 }
 
 /** The interface between a part and its user. */
-export interface Face {
+export interface KindApi {
   /** Called first. @param random  draws bytes that nobody can guess */
   begin?(random: (count: number) => Uint8Array): void
   onEvent?(event: never): void
@@ -85,7 +85,7 @@ export interface Face {
   end?(code: ErrorCode, why: string): void
 }
 
-/** The session as a face sees it. */
+/** The session as a kind's API sees it. */
 export interface Host {
   readonly reports: Reports
   readonly options: Readonly<Record<string, unknown>>

@@ -45,7 +45,7 @@ const objectsKind: Kind<'object'> = {
     const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
     const { keeper = null } = types.find((type) => type.keeper) ?? {}
     const part = objects.objectsPart(rules, keeper) as Part<never>
-    return { part, state, face: new ObjectRegistry(types, rules, state, host) }
+    return { part, state, api: new ObjectRegistry(types, rules, state, host) }
   },
 }
 

@@ -15,7 +15,7 @@ import {
 } from './handles.ts'
 import { DONE, type GiveOutcome, refusal, refused, type TakeOutcome } from '../kind/outcomes.ts'
 import { placeOf } from '../kind/definitions.ts'
-import type { Face, Host } from '../kind/kind.ts'
+import type { KindApi, Host } from '../kind/kind.ts'
 import type { ObjectType } from './types.ts'
 import { Viewer } from '../kind/viewer.ts'
 
@@ -26,7 +26,7 @@ interface Waiting {
   readonly resolve: (outcome: RequestOutcome) => void
 }
 
-export class ObjectRegistry implements Face, HandleOwner {
+export class ObjectRegistry implements KindApi, HandleOwner {
   readonly #types: readonly ObjectType[]
   readonly types: objects.Types
   readonly state: objects.Objects

@@ -32,7 +32,7 @@ const piecesKind: Kind<'piece'> = {
     const rules = types.map(({ rulesFor }) => rulesFor(host.reports.report))
     host.companions.push(tableOf(state, types, rules))
     const part = pieces.piecesPart(rules) as Part<never>
-    return { part, state, face: new PieceRegistry(types, rules, state, host) }
+    return { part, state, api: new PieceRegistry(types, rules, state, host) }
   },
 }
 

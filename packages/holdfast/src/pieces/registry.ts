@@ -9,12 +9,12 @@ import { lowestFirst, Piece, type PieceHandle, type PieceOwner } from './handles
 import { idOf, type PieceType } from './types.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { type PieceOutcome, refused } from '../kind/outcomes.ts'
-import type { Face, Host } from '../kind/kind.ts'
+import type { KindApi, Host } from '../kind/kind.ts'
 
 // Enough bytes that nobody can guess the seed of random draws.
 const SEED_BYTES = 32
 
-export class PieceRegistry implements Face, PieceOwner {
+export class PieceRegistry implements KindApi, PieceOwner {
   readonly host: Host
   readonly #types: readonly PieceType[]
   readonly state: pieces.Pieces

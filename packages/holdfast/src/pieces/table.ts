@@ -67,13 +67,13 @@ export interface Timed<Args> {
 export function tableOf(pieces: Pieces, types: readonly PieceType[], rules: PieceTypes): Companion {
   return ({ player }) => {
     const opened = draft(pieces, rules, PIECES_CHANNEL, player)
-    return { ...opened, face: faceOf(opened.face, types) }
+    return { ...opened, api: apiOf(opened.api, types) }
   }
 }
 
-function faceOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, keyof Table> {
+function apiOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, keyof Table> {
   const place = (type: PieceType): number => placeOf(types, type)
-  const face = {
+  const api = {
     create: (type: PieceType, state: Readonly<Record<string, unknown>> = {}) => {
       const { mask, fields } = patched(type, state)
       const { id } = made.create(place(type), mask, fields, above(made.rows()))
@@ -90,7 +90,7 @@ function faceOf(made: PieceDraft, types: readonly PieceType[]): Omit<GameTable, 
     },
     draw: (sides: number) => made.draw(sides),
   }
-  return face as unknown as Omit<GameTable, keyof Table>
+  return api as unknown as Omit<GameTable, keyof Table>
 }
 
 class DraftedPiece implements TablePiece {

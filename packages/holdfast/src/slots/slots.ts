@@ -16,7 +16,7 @@ import { type Emitter, Listeners } from '../api/emitter.ts'
 import { checkName, checkOptions } from '../api/options.ts'
 import { placeOf } from '../kind/definitions.ts'
 import { checkOpen } from '../kind/outcomes.ts'
-import type { Face, Host, Kind } from '../kind/kind.ts'
+import type { KindApi, Host, Kind } from '../kind/kind.ts'
 
 /** Options of `slots`; builds that play together must have the same. */
 export interface SlotsOptions<World, Act> {
@@ -151,8 +151,8 @@ const slotsKind: Kind<'world of slots'> = {
   most: 1,
   text: (definition) => `${definition.name} ${(definition as SlotsType).text}`,
   open: ([definition], host) => {
-    const face = new SlotsApi(definition as SlotsType, host)
-    return { part: machine.slotsPart(face.box) as Part<never>, state: face.state, face }
+    const api = new SlotsApi(definition as SlotsType, host)
+    return { part: machine.slotsPart(api.box) as Part<never>, state: api.state, api }
   },
 }
 
@@ -184,7 +184,7 @@ export function slots<State, Act>(
   return { kind: slotsKind, name, text: `${acts} slots ${game.ms} ${game.order}`, game, codec }
 }
 
-export class SlotsApi implements Face {
+export class SlotsApi implements KindApi {
   readonly state: machine.Slots = machine.create()
   readonly box: machine.GameBox = { game: null }
   readonly #type: SlotsType

@@ -57,7 +57,7 @@ function told(state: Actions, messages: Uint8Array[]): ActionEvent[] {
 describe('actions', () => {
   test('keys and pieces together fit one entry of the log, or it is answered why not (PR-2)', () => {
     const also = (count: number, bytes: number) => () => ({
-      face: {},
+      api: {},
       done: () => ({ part: 7, changes: Array(count).fill(new Uint8Array(bytes)), news: null }),
       spent: () => null,
     })

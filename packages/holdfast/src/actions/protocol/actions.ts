@@ -239,9 +239,9 @@ function decide(
     return also.length > 0 ? { ...refusal, also } : refusal
   }
   try {
-    const faces = drafts.map(({ face }) => face)
+    const apis = drafts.map(({ api }) => api)
     const drafted = draft(state, changes, now, (action) => runs.has(action))
-    const value = run(Object.assign(drafted, ...faces) as Table)
+    const value = run(Object.assign(drafted, ...apis) as Table)
     const rowsMade = [...changes].map(([key, kept]) => ({ key, value: kept }))
     checkRows(rowsMade)
     const made = written(rowsMade)

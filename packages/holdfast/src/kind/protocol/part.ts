@@ -46,7 +46,7 @@ export interface Effected extends Effects {
 /** Changes that an operation of one part makes in another; none takes effect before `done`. */
 export interface Draft {
   /** The interface through which a function makes the changes. */
-  readonly face: object
+  readonly api: object
   /** @throws Error with a sentence if the changes are too many */
   done(): Effects & { part: number }
   /** Effects that remain if the changes are dropped: random draws, which may be known already. */

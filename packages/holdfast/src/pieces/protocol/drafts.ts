@@ -74,10 +74,10 @@ export function draft(
   types: PieceTypes,
   part: number,
   player: number,
-): Draft & { face: PieceDraft } {
+): Draft & { api: PieceDraft } {
   const { nextId, draws } = pieces.committed
   const made: Made = { pieces, types, rows: new Map(), raised: new Set(), nextId, draws }
-  const face: PieceDraft = {
+  const api: PieceDraft = {
     rows: () => rowsOf(made),
     get: (id) => get(made, id),
     create: (type, mask, fields, z) => createRow(made, type, mask, fields, z),
@@ -97,7 +97,7 @@ export function draft(
     draw: (sides) => drawNumber(made, sides),
   }
   return {
-    face,
+    api,
     done: () => ({ part, ...effectsIn(made, player) }),
     spent: () => {
       if (made.draws === draws) return null
