@@ -1,8 +1,14 @@
 // Goal: what a hub of any version kept of a session is read, and nothing else is.
 // Method: the layouts of now and of before, and what is none of them.
 import { expect, test } from 'vitest'
-import { encode } from '../../../holdfast/src/wire/layout.ts'
-import { readRecord, stored, storedBefore, storedWithTerms, writeRecord } from './records.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import {
+  readRecord,
+  stored,
+  storedBefore,
+  storedWithTerms,
+  writeRecord,
+} from '../../packages/hub/src/machine/records.ts'
 
 const ENTRY = {
   session: 's',
