@@ -3,6 +3,7 @@
 // Method: the part by itself with a journal for a state: each change is a text.
 import { beforeEach, describe, expect, test } from 'vitest'
 import {
+  type Asker,
   type Author,
   create,
   CUSTOM_PIECE_MAX,
@@ -79,7 +80,9 @@ describe('an operation', () => {
     const state = member(1)
     part.clock!(state, 1_000)
     const { outcome, changes, news, refused } = perform(state, 'a,b')
-    expect(askedBy).toEqual([{ player: 20, inc: 2, now: 1_500 }])
+    expect(askedBy).toMatchObject([{ player: 20, inc: 2, now: 1_500 }])
+    const [by] = askedBy as [Asker]
+    expect([10, 30, 40].map((player) => by.isHere(player))).toEqual([true, true, false])
     expect(textOf((decode(customAnswer, outcome) as { answer: Uint8Array }).answer)).toBe('did a,b')
     expect(changes.map(textOf)).toEqual(['a', 'b'])
     expect(refused).toBeFalsy()

@@ -274,7 +274,7 @@ describe('the machine', () => {
     part.apply!(state, Uint8Array.of(3))
     events.length = 0
     part.reset!(state, out)
-    expect({ ...state, me: 0, primary: 0, here: new Set() }).toEqual(create(author))
+    expect({ ...state, me: 0, primary: 0, here: new Map() }).toEqual(create(author))
     expect(events).toEqual([{ kind: 'custom-changed' }])
   })
   test('takes state and changes of who serves alone, and snapshots that are some', () => {

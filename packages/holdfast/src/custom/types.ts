@@ -1,7 +1,8 @@
 /** The types for authors of custom parts. */
 
 import type { Asker } from './protocol/custom.ts'
-import type { Emitter } from '../api/emitter.ts'
+import type { Emitter, Stop } from '../api/emitter.ts'
+import type { ErrorCode } from '../machine.ts'
 import type { Kind, MemberInfo } from '../kind/kind.ts'
 import type { Outcome } from '../kind/outcomes.ts'
 
@@ -31,6 +32,10 @@ export type OperationOutcome = Outcome<Uint8Array, 'unfit' | 'refused' | 'failed
 export interface PartEvents {
   /** Changes were applied; emitted once for all that came together. */
   changed: void
+  /** Members came or left, or another serves. */
+  members: void
+  /** The session was left or lost, and why: nothing is asked or sent any more. */
+  end: { readonly code: ErrorCode; readonly reason: string }
 }
 
 /** An emitter for a face: its users call `on`, the face calls `emit`. */
@@ -47,8 +52,17 @@ export interface PartHost<State> extends Emitter<PartEvents> {
   readonly me: MemberInfo
   /** The members here, oldest first. */
   readonly members: readonly MemberInfo[]
+  /** The member that serves; null before the first view. */
+  readonly primary: MemberInfo | null
   /** Session time in ms; NaN while it is not known. */
   now(): number
+  /**
+   * Calls a function once, that many ms from now, by the session's clock; not after the session
+   * ended.
+   *
+   * @returns a function that cancels it
+   */
+  after(ms: number, run: () => void): Stop
   /**
    * Asks the primary to `perform` an operation of at most 16,320 bytes, exactly once, even if the
    * primary changes. The promise has no timeout.
@@ -85,8 +99,15 @@ export interface Performance {
 export interface PartPlan<Options, State, Face> {
   /** 64 to 255, unique among the parts of a game. */
   readonly channel: number
+  /** Most definitions of this part in a game, 1 to 64. Default 1. Each has a state and a face. */
+  readonly most?: number
   /** Everything besides the name that two builds must agree on, rules included. */
   text(options: Options): string
+  /**
+   * What a build must know to read the state of a stored room; `text` by default. With `most`, a
+   * build that has more definitions than the stored room begins the others empty.
+   */
+  keptText?(options: Options): string
   /** The initial state of a room: an object. */
   create(options: Options): State
   /**

@@ -299,7 +299,7 @@ export class SessionImpl implements InternalSession {
   part<World, Act>(type: SlotsType<World, Act>): SlotsHandle<World, Act>
   part<Api>(type: PartType<string, Api>): Api
   part(type: SlotsType | PartType): unknown {
-    if (isOf(type, 'part')) return this.#api(type, PARTS, 'part').part()
+    if (isOf(type, 'part')) return this.#api(type, PARTS, 'part').part(type)
     return this.#api(type, PARTS, 'world of slots').part(type as SlotsType)
   }
 

@@ -81,6 +81,8 @@ export interface Asker {
   readonly inc: PeerId
   /** Session time in ms, the same for the whole operation. */
   readonly now: Millis
+  /** Whether a player is here, as the primary knows: for `perform`, whose changes are logged. */
+  isHere(player: number): boolean
 }
 
 export type Decision =
@@ -107,6 +109,7 @@ export interface Copy {
 export type CustomEvent =
   | { kind: 'custom-changed' }
   | { kind: 'custom-received'; from: PeerId; bytes: Uint8Array }
+  | { kind: 'custom-due' }
 
 type Events = PartOut<CustomEvent>
 
@@ -115,7 +118,10 @@ export function create(author: Author) {
     me: 0,
     primary: 0,
     mesh: false,
-    here: new Set<PeerId>(),
+    /** The player of each member here. */
+    here: new Map<PeerId, number>(),
+    /** When the face’s next timer is due, by our clock. */
+    dueAt: Infinity as Millis,
     /** Session time minus our clock. */
     offset: NaN,
     /** The durable copy, at primary and backup. */
@@ -145,8 +151,11 @@ export function customPart(channel: number, author: Author): Part<Custom> {
     view,
     clock: (part, offset) => void (part.offset = offset),
     perform: (part, now, body, inc, player) => {
-      const by: Asker = { player, inc, now: now + part.offset }
-      return effects(part, author.perform(part.committed.state, body.slice(), by))
+      const isHere = (one: number): boolean => [...part.here.values()].includes(one)
+      const by: Asker = { player, inc, now: now + part.offset, isHere }
+      const decision = author.perform(part.committed.state, body.slice(), by)
+      if (decision.kind === 'refused') part.counters.refused++
+      return effects(part, decision)
     },
     apply: ({ committed }, change) => applyChange(committed, author, change),
     snapshot: ({ committed }) => snapshot(committed, author),
@@ -159,6 +168,12 @@ export function customPart(channel: number, author: Author): Part<Custom> {
     welcome: ({ committed }) => {
       const pieces = [...chunks.cut(snapshot(committed, author), CUSTOM_PIECE_MAX)]
       return pieces.map((piece) => encode(customMessage, { kind: 'state', ...piece }))
+    },
+    deadline: ({ dueAt }) => dueAt,
+    wake: (part, now, out) => {
+      if (part.dueAt > now) return
+      part.dueAt = Infinity
+      ;(out as Events).emit({ kind: 'custom-due' })
     },
     reset: (part, out) => {
       Object.assign(part, { committed: fresh(author), published: fresh(author), incoming: null })
@@ -198,7 +213,7 @@ function restored({ counters }: Custom, author: Author, bytes: Uint8Array): Copy
 
 function view(part: Custom, _now: Millis, seen: PartView): void {
   const { me, primary, mesh } = seen
-  const here = new Set(seen.members.map(({ inc }) => inc))
+  const here = new Map(seen.members.map((one) => [one.inc, one.player]))
   for (const inc of part.rates.keys()) if (!here.has(inc)) part.rates.delete(inc)
   // Snapshots on their way from another primary end here.
   if (primary !== part.primary) part.incoming = null
@@ -293,7 +308,7 @@ function relay(part: Custom, from: PeerId, to: PeerId, bytes: Uint8Array, out: E
 }
 
 function others({ here }: Custom, than: PeerId): PeerId[] {
-  return [...here].filter((inc) => inc !== than)
+  return [...here.keys()].filter((inc) => inc !== than)
 }
 
 function isWithinRate(part: Custom, now: Millis, from: PeerId, bytes: Uint8Array): boolean {
