@@ -16,6 +16,7 @@ export const about = 'what a page loads: the first game by its parts, doors, oth
 const PEERS = 'bench/peers'
 
 const IN_PAGES = 'holdfast, in pages'
+const IN_PAGES_WITH_TEXT = 'holdfast and holdfast/yjs, in pages, without Yjs'
 const IN_PAGES_WITH_HOOKS = 'holdfast and holdfast/react, in pages, without React'
 
 /** Entries of this library, besides the first game; `place` is where each runs. */
@@ -23,6 +24,7 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
   ['holdfast: object and fields', 'browser', "export { object, vec2, u8 } from 'holdfast'"],
   [IN_PAGES, 'browser', "export * from 'holdfast'"],
   [IN_PAGES_WITH_HOOKS, 'browser', "export * from 'holdfast'\nexport * from 'holdfast/react'"],
+  [IN_PAGES_WITH_TEXT, 'browser', "export * from 'holdfast'\nexport * from 'holdfast/yjs'"],
   ['holdfast/mailbox, in pages', 'browser', "export * from 'holdfast/mailbox'"],
   ['holdfast/sim', 'browser', "export * from 'holdfast/sim'"],
   ['holdfast, on Node', 'node', "export * from 'holdfast'"],

@@ -77,6 +77,7 @@ async function running(): Promise<[door: keyof typeof ENTRY_POINTS, found: objec
     sim: await import('../packages/sim/src/index.ts'),
     react: await import('../packages/react/src/index.ts'),
     vite: await import('../packages/vite/src/index.ts'),
+    yjs: await import('../packages/yjs/src/index.ts'),
     part: await import('../packages/holdfast/src/part.ts'),
     mailbox: await import('../packages/mailbox/src/index.ts'),
     'mailbox-browser': await import('../packages/mailbox/src/browser.ts'),

@@ -9,7 +9,7 @@ import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nameOf, type Snippet, snippets, writeSnippets } from './snippets.ts'
 
 /** What a snippet may import to run here. */
-const RUNS = /^(holdfast|holdfast\/(part|sim)|vitest)$/
+const RUNS = /^(holdfast|holdfast\/(part|sim|yjs)|vitest)$/
 
 /** Snippets that run elsewhere, or need what is not here, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
@@ -42,6 +42,7 @@ const SAYS: Readonly<Record<string, RegExp>> = {
   'docs-recipes-build-an-arena-md-0': /^hit$/m,
   'docs-recipes-deal-cards-md-0': /^\d+(,\d+){4}\non the table$/m,
   'docs-recipes-draw-on-a-whiteboard-md-0': /^(black 10,10,20,15\n?){2}$/,
+  'docs-guide-text-md-0': /^saving\s*\nsaved\s*$/m,
   'docs-recipes-let-others-watch-md-0': /^true 2\n2 of 4 watch$/m,
   'docs-recipes-show-cursors-and-presence-md-0': /^Ada 30.4px 0.067\nAda \(away\) 30.4px 0.067$/m,
 }

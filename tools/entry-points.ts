@@ -14,13 +14,14 @@ export const ENTRY_POINTS = {
   sim: 'packages/sim/src/index.ts',
   react: 'packages/react/src/index.ts',
   vite: 'packages/vite/src/index.ts',
+  yjs: 'packages/yjs/src/index.ts',
   part: 'packages/holdfast/src/part.ts',
   mailbox: 'packages/mailbox/src/index.ts',
   'mailbox-browser': 'packages/mailbox/src/browser.ts',
 } as const
 
 /** Doors that lead to one file, whose name they have. */
-const PLAIN = ['browser', 'node', 'worker', 'hub', 'sim', 'react', 'vite', 'part'] as const
+const PLAIN = ['browser', 'node', 'worker', 'hub', 'sim', 'react', 'vite', 'yjs', 'part'] as const
 /** Doors that lead to a file for Node and to one for pages. */
 const FORKED = {
   holdfast: { node: 'node', browser: 'browser' },

@@ -57,7 +57,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
       rolldownOptions: {
         input: entry,
         // An application with hooks has it.
-        external: ['react'],
+        external: ['react', 'yjs'],
         // What an entry exports is what an application may use.
         preserveEntrySignatures: 'strict',
         output: { codeSplitting: false },

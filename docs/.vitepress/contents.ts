@@ -45,6 +45,7 @@ const GUIDE: readonly Line[] = [
   ['Slots', '/guide/slots'],
   ['Calls', '/guide/calls'],
   ['Mailbox', '/guide/mailbox'],
+  ['Text that merges', '/guide/text'],
   ['Motion', '/guide/motion'],
   ['Simulation', '/guide/simulation'],
   ['Rooms that stay', '/guide/rooms'],

@@ -94,8 +94,8 @@ beforeAll(() => {
   )
   execFileSync('tar', ['-xzf', tarball, '-C', installed, '--strip-components=1'])
   manifest = JSON.parse(readFileSync(join(installed, 'package.json'), 'utf8')) as Packed
-  // And the optional peers of two doors.
-  const peers = ['vite', 'react', '@types/react']
+  // And the optional peers of three doors.
+  const peers = ['vite', 'react', '@types/react', 'yjs']
   for (const name of [...Object.keys(manifest.dependencies), ...peers]) {
     const link = join(project, 'node_modules', name)
     mkdirSync(dirname(link), { recursive: true })

@@ -39,7 +39,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['actions'],
   ['join'],
   ['index.ts', 'browser.ts', 'node.ts', 'part.ts', 'worker.ts'],
-  ['sim', 'cli', 'vite', 'react'],
+  ['sim', 'cli', 'vite', 'react', 'yjs'],
 ]
 
 /** The highest layer whose modules are machines: plain data and verbs. */
@@ -111,7 +111,7 @@ export function placeOf(path: string): { layer: number; module: string } | null 
 /** The path of a file that is named by its module: `link/timing/loss.ts`, `hub/machine/hub.ts`. */
 export function fileOf(name: string): string {
   const [, owner = 'holdfast', inner = name] =
-    /^(hub|mailbox|sim|cli|vite|react)\/(.+)$/.exec(name) ?? []
+    /^(hub|mailbox|sim|cli|vite|react|yjs)\/(.+)$/.exec(name) ?? []
   return `packages/${owner}/src/${inner}`
 }
 

@@ -51,7 +51,7 @@ export const ERRORS = {
     todo: 'read the sentence: often `--origin`, a ticket or a key is missing',
   },
   full: {
-    when: 'a limit of players, keys, pieces or timers is met',
+    when: 'a limit of players, keys, pieces, timers or bytes of a document is met',
     happened: 'no',
     todo: 'free some, or raise the limit if an option does',
   },

@@ -1,0 +1,230 @@
+/**
+ * The state of a document at every member, as a part of the session: a Yjs document that only holds
+ * what is committed, whose client ids have which players, and updates of which some pieces came.
+ *
+ * | bytes | what |
+ * |---|---|
+ * | an operation | a piece of an update: `piece`, `of`, its bytes; none asks only for the order |
+ * | a change | the same with the player who asked |
+ * | a snapshot | the document as one update, the players of client ids, the unfinished updates |
+ *
+ * An update reaches the document as a whole, however many pieces it has: an editor may repair what
+ * looks half done to it, and would send the repair to all.
+ */
+
+import * as Y from 'yjs'
+import { CUSTOM_BYTES_MAX, CUSTOM_SNAPSHOT_MAX } from '../../holdfast/src/custom/protocol/custom.ts'
+import { type Asker, type Performance, refuse } from '../../holdfast/src/part.ts'
+import * as chunks from '../../holdfast/src/wire/chunks.ts'
+import { blob, decode, encode, list, record, u16, varint } from '../../holdfast/src/wire/layout.ts'
+import { type Facts, inspect } from './inspect.ts'
+
+/** Most bytes of one piece: an operation and a change have a few more around it. */
+export const PIECE_MAX: number = CUSTOM_BYTES_MAX - 64
+/** The largest limit of a document, so that it and as many unfinished bytes fit a snapshot. */
+export const BYTES_LIMIT = 2_000_000
+/** Most client ids of a document: each page that edits adds one, for ever. */
+export const CLIENTS_MAX = 16_384
+/** An update adds at most so many times its bytes, as a rule: one that splits structs adds more. */
+const GROWTH = 4
+/** Most players with an unfinished update. */
+const UNFINISHED_MAX = 64
+
+const piecesMost = Math.ceil(BYTES_LIMIT / PIECE_MAX)
+const piece = { piece: u16, of: u16, bytes: blob(PIECE_MAX) }
+export const operationLayout = record(piece)
+const changeLayout = record({ player: varint, ...piece })
+const snapshotLayout = record({
+  update: blob(CUSTOM_SNAPSHOT_MAX),
+  owners: list(record({ client: varint, player: varint }), CLIENTS_MAX),
+  unfinished: list(
+    record({ player: varint, of: u16, pieces: list(blob(PIECE_MAX), piecesMost) }),
+    UNFINISHED_MAX,
+  ),
+})
+
+/** What all members must agree on. */
+export interface Limits {
+  readonly name: string
+  /** Most bytes of the document as one update. */
+  readonly bytes: number
+}
+
+export interface DocumentState {
+  readonly doc: Y.Doc
+  /** The player who first used a client id, or last, if that one was gone. */
+  readonly owners: Map<number, number>
+  /** Updates of which pieces are missing, by player; the one that began first comes first. */
+  readonly unfinished: Map<number, chunks.Incoming>
+  /** An estimate of its bytes, rather too high; at this member only. */
+  bytes: number
+  /** The document as one update, until the next change. */
+  encoded: Uint8Array | null
+  /** Changes that Yjs did not take, which only a hostile server publishes. */
+  malformed: number
+  /** Takes each update that was applied. */
+  onUpdate: ((update: Uint8Array) => void) | null
+}
+
+export function create(): DocumentState {
+  return {
+    ...{ doc: new Y.Doc(), owners: new Map(), unfinished: new Map() },
+    ...{ bytes: 0, encoded: null, malformed: 0, onUpdate: null },
+  }
+}
+
+export function perform(
+  state: Readonly<DocumentState>,
+  operation: Uint8Array,
+  by: Asker,
+  limits: Limits,
+): Performance {
+  const given = decode(operationLayout, operation)
+  if (!given || given.piece >= given.of)
+    return refused(limits, 'the bytes are no piece of an update')
+  const { piece: place, of, bytes } = given
+  // Its answer comes after everything that was committed before.
+  if (bytes.length === 0) return {}
+  if (of > Math.ceil(limits.bytes / PIECE_MAX) + 1) return tooLarge(limits, of * PIECE_MAX)
+  const change = encode(changeLayout, { player: by.player, ...given })
+  const before = state.unfinished.get(by.player)
+  const isNext = place === 0 || (before?.of === of && before.pieces.length === place)
+  if (!isNext) return refused(limits, 'a piece is missing before this one')
+  if (place < of - 1) return { changes: [change] }
+  const update = of === 1 ? bytes : chunks.whole({ of, pieces: [...before!.pieces, bytes] })!
+  const facts = inspect(state.doc, update)
+  if (typeof facts === 'string') return refused(limits, facts)
+  checkOwners(state, facts, by, limits)
+  checkSize(state, facts, update, limits)
+  return of > 1 || facts.isNew ? { changes: [change] } : {}
+}
+
+function refused({ name }: Limits, why: string): never {
+  refuse(`an update of the document "${name}" is refused: ${why}`)
+}
+
+function tooLarge(limits: Limits, bytes: number): never {
+  refuse(`${limitOf(limits)} it would have ${bytes}`)
+}
+
+function limitOf({ name, bytes }: Limits): string {
+  return `the document "${name}" has at most ${bytes} bytes:`
+}
+
+/** Whether a refusal says that the document would be too large. */
+export function isTooLarge(limits: Limits, reason: string): boolean {
+  return reason.startsWith(limitOf(limits))
+}
+
+// Two who write as one client get different documents, and Yjs does not notice. A player who is
+// gone has nothing left to send, so another may bring what that one wrote.
+function checkOwners(state: DocumentState, facts: Facts, by: Asker, limits: Limits): void {
+  for (const client of facts.clients) {
+    const owner = state.owners.get(client) ?? by.player
+    if (owner === by.player || !by.isHere(owner)) continue
+    refused(limits, `client ${client} is of player ${owner}, who is here`)
+  }
+  const fresh = facts.clients.filter((client) => !state.owners.has(client)).length
+  if (state.owners.size + fresh <= CLIENTS_MAX) return
+  refused(limits, `at most ${CLIENTS_MAX} client ids edit it`)
+}
+
+// Measured only when the estimate is above the limit. What only deletes is always taken.
+function checkSize(state: DocumentState, facts: Facts, update: Uint8Array, limits: Limits): void {
+  const estimate = state.bytes + update.length * GROWTH
+  if (facts.clients.length === 0 || estimate <= limits.bytes) return
+  state.bytes = encoded(state).length
+  if (state.bytes + update.length > limits.bytes) tooLarge(limits, state.bytes + update.length)
+}
+
+export function apply(state: DocumentState, bytes: Uint8Array, limits: Limits): void {
+  const change = decode(changeLayout, bytes)
+  if (!change) return void state.malformed++
+  const { unfinished } = state
+  const { player } = change
+  const known = unfinished.get(player) ?? null
+  // One that begins again goes behind the others.
+  if (change.piece === 0) unfinished.delete(player)
+  const incoming = chunks.take(known, change)
+  const update = incoming && chunks.whole(incoming)
+  if (update) {
+    unfinished.delete(player)
+    integrate(state, update, player)
+  } else if (incoming) {
+    unfinished.set(player, incoming)
+    dropOldest(unfinished, limits.bytes)
+  }
+}
+
+function dropOldest(unfinished: DocumentState['unfinished'], most: number): void {
+  let bytes = 0
+  for (const { pieces } of unfinished.values()) bytes += pieces.length * PIECE_MAX
+  for (const [player, { pieces }] of unfinished) {
+    if (unfinished.size === 1 || (bytes <= most && unfinished.size <= UNFINISHED_MAX)) return
+    unfinished.delete(player)
+    bytes -= pieces.length * PIECE_MAX
+  }
+}
+
+function integrate(state: DocumentState, update: Uint8Array, player: number): void {
+  const { doc, owners } = state
+  try {
+    const { to } = Y.parseUpdateMeta(update)
+    const before = [...to.keys()].map((client) => [client, Y.getState(doc.store, client)] as const)
+    Y.applyUpdate(doc, update)
+    for (const [client, clock] of before) {
+      if (Y.getState(doc.store, client) > clock) owners.set(client, player)
+    }
+    state.bytes += update.length * GROWTH
+  } catch {
+    state.malformed++
+    return
+  }
+  state.encoded = null
+  state.onUpdate?.(update)
+}
+
+/** The document as one update. */
+export function encoded(state: Readonly<DocumentState>): Uint8Array {
+  const own = state as DocumentState
+  own.encoded ??= Y.encodeStateAsUpdate(own.doc)
+  return own.encoded
+}
+
+export function snapshot(state: Readonly<DocumentState>): Uint8Array {
+  const update = encoded(state)
+  const owners = [...state.owners].map(([client, player]) => ({ client, player }))
+  const unfinished = [...state.unfinished].map(([player, { of, pieces }]) => ({
+    ...{ player, of, pieces },
+  }))
+  return encode(snapshotLayout, { update, owners, unfinished })
+}
+
+export function restore(bytes: Uint8Array): DocumentState | null {
+  const given = decode(snapshotLayout, bytes)
+  if (!given) return null
+  const state = create()
+  try {
+    Y.applyUpdate(state.doc, given.update)
+  } catch {
+    return null
+  }
+  const { pendingStructs, pendingDs } = state.doc.store
+  if (pendingStructs || pendingDs) return null
+  for (const { client, player } of given.owners) state.owners.set(client, player)
+  for (const { player, of, pieces } of given.unfinished)
+    state.unfinished.set(player, { of, pieces })
+  state.bytes = given.update.length
+  return state
+}
+
+/** What a document has and the committed one lacks, as one update; null for nothing. */
+export function missing(
+  { doc: committed }: Readonly<DocumentState>,
+  doc: Y.Doc,
+): Uint8Array | null {
+  const update = Y.encodeStateAsUpdate(doc, Y.encodeStateVector(committed))
+  const facts = inspect(committed, update)
+  // What cannot be applied is for the primary to say.
+  return typeof facts !== 'string' && !facts.isNew ? null : update
+}
