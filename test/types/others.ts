@@ -6,6 +6,9 @@ import { letter, type Mailbox, type MailValue, openMailbox, text } from 'holdfas
 import type { Adopted, Range, Transaction, WaitingLetter } from 'holdfast/mailbox'
 import { decode, definePart, encode, refuse } from 'holdfast/part'
 import type { OperationOutcome, PartHost, PartType } from 'holdfast/part'
+import { type SharedDocument, yDoc } from 'holdfast/yjs'
+import type { Awareness } from 'y-protocols/awareness'
+import type * as Y from 'yjs'
 import { check, createWorld, enact, type Model, render, world } from 'holdfast/sim'
 import { letters, offerMail, overSession, type Session, u8 } from 'holdfast'
 
@@ -168,4 +171,19 @@ export async function usesParts(session: Session): Promise<void> {
   session.create(Bell)
   // @ts-expect-error A text is no u8.
   encode(u8, 'one')
+}
+
+const Notes = yDoc('notes', { bytes: 10_000 })
+
+export function usesDocuments(session: Session): void {
+  const notes: SharedDocument = session.part(Notes)
+  // What editors take.
+  const doc: Y.Doc = notes.doc
+  const awareness: Awareness = notes.awareness
+  awareness.on('change', ({ added }: { added: number[] }) => console.log(added, doc.guid))
+  notes.on('status', (status) => status === 'refused' && console.log(notes.error?.code))
+  // @ts-expect-error A misspelt option.
+  yDoc('notes', { byte: 10_000 })
+  // @ts-expect-error A text is no document.
+  notes.bind(doc.getText('page'))
 }
