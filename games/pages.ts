@@ -6,6 +6,7 @@ import type { Entry } from './entries.ts'
 const PAGES: Readonly<Record<string, string>> = {
   first: './first/',
   cards: './examples/preact/',
+  tasks: './examples/svelte/',
   cubes: './examples/three/',
   whiteboard: './examples/whiteboard/',
 }
