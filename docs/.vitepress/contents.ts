@@ -3,15 +3,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
+import { doors } from './doors.js'
 
 /** Folders without a page of their own, and the page that lists what is in them. */
 export const LISTED: Readonly<Record<string, string>> = { 'docs/recipes': 'docs/faq.md' }
+
+/** Whether a file of the repository is a page of the site. */
+export function isPage(path: string): boolean {
+  return /^((README|CHANGELOG)|(docs|build\/api)\/.*)\.md$/.test(path)
+}
 
 /** The path of a page in the site, by its path in the repository. */
 export function rewritten(path: string): string {
   if (path === 'README.md') return 'start.md'
   if (path === 'CHANGELOG.md') return 'changelog.md'
-  return path.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1index.md')
+  return path.replace(/^(docs|build)\//, '').replace(/(^|\/)README\.md$/, '$1index.md')
 }
 
 type Item = DefaultTheme.SidebarItem
@@ -75,12 +81,17 @@ const UNDERSTAND: readonly Line[] = [
   ['Mutants', '/MUTANTS'],
 ]
 
+function lineOf({ name, page }: ReturnType<typeof doors>[number]): Line {
+  return [name, `/${page}`]
+}
+
 /** The list beside a page: one for those who use Holdfast, another for those who read its code. */
 export function sidebar(root: string): DefaultTheme.SidebarMulti {
   const users = [
     group('Start', START),
     group('Guide', GUIDE),
     group('Reference', REFERENCE),
+    group('API', [['Overview', '/api/'], ...doors().map(lineOf)]),
     group('Run it', RUN),
     group('Recipes', [['How do I …?', '/faq'], ...folder(root, 'docs/recipes')]),
   ]

@@ -30,14 +30,13 @@ function useStore<Item>({ subscribe, snapshot }: Store<Item>): Item {
   return useSyncExternalStore(subscribe, snapshot, snapshot)
 }
 
-/**
- * All objects or pieces of a type; renders again when any of them changes, is added or removed.
- *
- * @param select  what of them is read: with it, renders again only when the result changes: another
- *   value, or a list of other items
- */
+/** All objects or pieces of a type; renders again when any of them changes, is added or removed. */
 export function useAll<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
 export function useAll<F extends Fields>(type: ObjectType<F>): Collection<F>
+/**
+ * What `select` makes of all objects or pieces of a type; renders again only when the result
+ * changes: another value, or a list of other items.
+ */
 export function useAll<F extends Fields, Result>(
   type: PieceType<F>,
   select: (all: Listing<PieceHandle<F>>) => Result,
