@@ -277,7 +277,7 @@ describe('the architecture', () => {
     const lost = LAYERS.flat().filter((name) => {
       return !named.includes(name.endsWith('.ts') ? name : `${name}/`)
     })
-    expect(lost).toEqual([])
+    expect(lost, 'the list of layers in docs/ARCHITECTURE.md names each module').toEqual([])
   })
   test('stands in the common words, and shows its flows message by message (DO-19) (DO-33)', () => {
     expect(text).not.toMatch(/\bfloors?\b|\bneighbours?\b|\bthe house\b/i)
