@@ -63,6 +63,7 @@ const REFERENCE: readonly Line[] = [
   ['Tables of all there is', '/reference'],
   ['Errors', '/errors'],
   ['Glossary', '/GLOSSARY'],
+  ['Versions', '/versions'],
   ['Changes', '/changelog'],
 ]
 const RUN: readonly Line[] = [
