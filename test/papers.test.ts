@@ -10,6 +10,7 @@ import { fileURLToPath } from 'node:url'
 import * as svelte from 'svelte/compiler'
 import { describe, expect, test } from 'vitest'
 import * as vue from 'vue/compiler-sfc'
+import { isPage, rewritten, sidebar } from '../docs/.vitepress/contents.ts'
 import { ERRORS, OUTCOMES, type Row } from '../packages/holdfast/src/codes.ts'
 import type {
   JoinOptions,
@@ -93,6 +94,16 @@ describe('the examples', () => {
       { language: 'ts', code: 'a\n  b\n' },
     ])
   })
+})
+
+test('every page of the docs has its line beside the pages of the site', () => {
+  const links = Object.values(sidebar(root)).flatMap((groups) => {
+    return (groups as { items: { link: string }[] }[]).flatMap(({ items }) => items)
+  })
+  const there = links.map(({ link }) => link.replace(/\/$/, '/index'))
+  const pages = papers.filter((path) => isPage(path) && path !== 'docs/index.md')
+  const lost = pages.filter((path) => !there.includes(`/${rewritten(path).replace(/\.md$/, '')}`))
+  expect(lost, 'docs/.vitepress/contents.ts').toEqual([])
 })
 
 describe('the pages of protocols', () => {

@@ -3,7 +3,7 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
-import { doors } from './doors.js'
+import { type Door, doors } from './doors.js'
 
 /** Folders without a page of their own, and the page that lists what is in them. */
 export const LISTED: Readonly<Record<string, string>> = { 'docs/recipes': 'docs/faq.md' }
@@ -41,6 +41,7 @@ const START: readonly Line[] = [
   ['The first game', '/start'],
   ['Developing with Vite', '/guide/developing'],
   ['React and Preact', '/guide/react'],
+  ['Svelte, Vue and others', '/guide/frameworks'],
   ['Games and examples', '/games'],
 ]
 const GUIDE: readonly Line[] = [
@@ -65,6 +66,7 @@ const REFERENCE: readonly Line[] = [
   ['Glossary', '/GLOSSARY'],
   ['Versions', '/versions'],
   ['Changes', '/changelog'],
+  ['Versions', '/versions'],
 ]
 const RUN: readonly Line[] = [
   ['A hub for others', '/deploy'],
@@ -82,7 +84,7 @@ const UNDERSTAND: readonly Line[] = [
   ['Mutants', '/MUTANTS'],
 ]
 
-function lineOf({ name, page }: ReturnType<typeof doors>[number]): Line {
+function lineOf({ name, page }: Door): Line {
   return [name, `/${page}`]
 }
 

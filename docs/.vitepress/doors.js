@@ -10,9 +10,6 @@ const described = new URL('../../packages/holdfast/package.json', import.meta.ur
 /** Builds of `holdfast` for one place, and what the plugin of Vite loads by itself. */
 const SAME = ['./node', './browser', './worker', './vite/client']
 
-/** @typedef {{ name: string, file: string, page: string }} Door */
-
-/** @type {() => Door[]} */
 export function doors() {
   const { exports } = JSON.parse(readFileSync(described, 'utf8'))
   return Object.entries(exports).flatMap(([door, to]) => {

@@ -38,9 +38,6 @@ export type StatusView = Readonly<
 
 /**
  * All objects or pieces of a type. The value changes when any of them changes, is added or removed.
- *
- * @param select  what of them is read: with it, the value is its result, which changes only to
- *   another value, or to a list or plain object of other items
  */
 export function allStore<F extends Fields>(
   session: Session,
@@ -50,6 +47,10 @@ export function allStore<F extends Fields>(
   session: Session,
   type: ObjectType<F>,
 ): Store<Collection<F>>
+/**
+ * What `select` makes of them. The value changes only to another value, or to a list or plain
+ * object of other items.
+ */
 export function allStore<F extends Fields, Result>(
   session: Session,
   type: PieceType<F>,
