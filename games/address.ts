@@ -1,6 +1,5 @@
 /** Where to play, as one types it. */
 
-import { isGame } from './games.ts'
 import { hubOf } from './links.ts'
 
 /**
@@ -18,7 +17,6 @@ export function readAddress(address: string, room?: string): { server: string; r
 
 // The page of a room names the hub that serves it; any other address is the hub's own.
 function pageHub({ href, origin, pathname }: URL): string {
-  const [, folder = ''] = /\/([^/]+)\/$/.exec(pathname) ?? []
-  if (isGame(folder)) return hubOf(href)
+  if (/\/(dots|teapots|tabletop|mazewar)\/$/.test(pathname)) return hubOf(href)
   return pathname === '/' ? origin : origin + pathname
 }

@@ -1,7 +1,6 @@
 /** The pictures of the games in the lobby, drawn as SVG. */
 
 import type { ComponentChild } from 'preact'
-import type { GameId } from './games.ts'
 
 const DOTS: readonly [x: number, y: number, hue: number, trail: string][] = [
   [92, 70, 138, 'M30 118 C 44 84 66 70 92 70'],
@@ -17,7 +16,7 @@ const PINS: readonly [x: number, y: number, hue: number][] = [
 ]
 
 /** Three dots on their way, their pins, and a ring round the one that serves. */
-function DotsPicture(): ComponentChild {
+export function DotsPicture(): ComponentChild {
   const colour = (hue: number): string => `oklch(0.78 0.15 ${hue})`
   return (
     <svg viewBox="0 0 320 180" role="img" aria-label="Three dots moving among rings">
@@ -101,7 +100,7 @@ function Flying(): ComponentChild {
 }
 
 /** Two teapots on a tray; one throws sugar, the other spills tea. */
-function TeapotsPicture(): ComponentChild {
+export function TeapotsPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -183,7 +182,7 @@ function Squares(): ComponentChild {
 }
 
 /** A hand of cards over a green table, with a board and a die. */
-function TabletopPicture(): ComponentChild {
+export function TabletopPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -229,7 +228,7 @@ const CORRIDOR: readonly string[] = [
 ]
 
 /** A corridor in lines of light, an eyeball that looks at one, and a shot on its way. */
-function MazewarPicture(): ComponentChild {
+export function MazewarPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -306,12 +305,4 @@ export function RacePicture(): ComponentChild {
       ))}
     </svg>
   )
-}
-
-/** The picture of each game. */
-export const PICTURES: Readonly<Record<GameId, () => ComponentChild>> = {
-  dots: DotsPicture,
-  teapots: TeapotsPicture,
-  tabletop: TabletopPicture,
-  mazewar: MazewarPicture,
 }

@@ -20,7 +20,11 @@ export const STATE_MAX: number = CUSTOM_SAID_MAX - 64
 /** Shortest time between two messages of a member, in ms. */
 const PACE_MS = 40
 
-const layout = record({ client: varint, clock: varint, state: maybe(text(STATE_MAX)) })
+export const messageLayout = record({
+  client: varint,
+  clock: varint,
+  state: maybe(text(STATE_MAX)),
+})
 
 /** What a member says of itself: editors use `user` and `cursor`. */
 export interface AwarenessState {
@@ -146,7 +150,7 @@ export class Awareness {
 
   /** Takes a message of a member; what is malformed, late or of another client is ignored. */
   receive({ inc }: MemberInfo, message: Uint8Array): void {
-    const given = decode(layout, message)
+    const given = decode(messageLayout, message)
     const state = given && parsed(given.state)
     if (!given || state === undefined) return
     const { client, clock } = given
@@ -225,7 +229,7 @@ export class Awareness {
   #send(to: MemberInfo | 'all'): boolean {
     const own = this.getLocalState()
     const state = own && JSON.stringify(own)
-    const message = encode(layout, { client: this.clientID, clock: this.#clock, state })
+    const message = encode(messageLayout, { client: this.clientID, clock: this.#clock, state })
     try {
       this.#host.send(to, message)
     } catch (error) {

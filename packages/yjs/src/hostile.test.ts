@@ -8,6 +8,7 @@ import { definePart, type PartHost } from '../../holdfast/src/part.ts'
 import { encode } from '../../holdfast/src/wire/layout.ts'
 import { type SessionWorld, world } from '../../sim/src/session-world.ts'
 import { yDoc, type SharedDocument } from './index.ts'
+import { messageLayout } from './awareness.ts'
 import { operationLayout } from './state.ts'
 
 const Notes = yDoc('notes')
@@ -118,9 +119,22 @@ describe('a hostile member', () => {
     const { clientID } = notes[1]!.doc
     const bytes = [[], [1, 2, 3], [clientID & 127, 1, 1, 1, 123], [200, 255, 255]]
     for (const one of bytes) mallory.send('all', Uint8Array.from(one))
+    const say = (client: number, clock: number, state: object): void => {
+      mallory.send('all', encode(messageLayout, { client, clock, state: JSON.stringify(state) }))
+    }
+    say(clientID, 99, { name: 'forged' })
+    for (const odd of [[], 5, 'text', null]) say(7, 1, odd as object)
+    say(8, 5, { name: 'newer' })
+    say(8, 4, { name: 'older' })
     await w.run(500)
     const [one] = notes
-    expect([...one!.awareness.getStates().values()]).toEqual([{ name: 'P0' }, { name: 'P1' }])
+    const names = [...one!.awareness.getStates().values()].map(({ name }) => name)
+    expect(names).toEqual(['P0', 'P1', 'newer'])
+    // And has one client at a time.
+    say(9, 1, { name: 'other' })
+    await w.run(500)
+    expect([...one!.awareness.getStates().keys()]).not.toContain(8)
+    expect(one!.awareness.getStates().get(9)).toEqual({ name: 'other' })
     expect(w.reported).toEqual([])
   })
 })

@@ -109,6 +109,8 @@ export class DocumentFace implements SharedDocument {
   // Edits that were not sent; null while they are to be found by comparing.
   #edits: Uint8Array[] | null = null
   #isSending = false
+  // Whether something changed since the last look at what is to be sent.
+  #isWanted = false
   #refusals = 0
   #ended = false
 
@@ -199,6 +201,7 @@ export class DocumentFace implements SharedDocument {
 
   #viewed(): void {
     this.#awareness?.viewed()
+    if (this.#status === 'refused') this.#pump()
     const here = new Set(this.#host.members.map(({ inc }) => inc))
     for (const inc of this.#early.keys()) if (!here.has(inc)) this.#early.delete(inc)
   }
@@ -250,12 +253,16 @@ export class DocumentFace implements SharedDocument {
   }
 
   #pump(): void {
+    this.#isWanted = true
     if (this.#isSending) return
     this.#isSending = true
     // After the running code, so that its edits go together.
     void Promise.resolve().then(async () => {
-      let isMore = true
-      while (isMore && !this.#ended) isMore = await this.#sendNext()
+      let isMore = false
+      while ((isMore || this.#isWanted) && !this.#ended) {
+        this.#isWanted = false
+        isMore = await this.#sendNext()
+      }
       this.#isSending = false
     })
   }
@@ -265,7 +272,7 @@ export class DocumentFace implements SharedDocument {
     if (this.#edits === null) {
       // The answer comes after everything that was committed before it.
       const sent = await this.#send(new Uint8Array(0))
-      if (sent !== 'acknowledged') return this.#failed(sent)
+      if (sent !== 'acknowledged' && !isWatching(sent)) return this.#failed(sent)
       const lacking = this.#doc && missing(this.#host.state, this.#doc)
       this.#edits = lacking ? [lacking] : []
       this.#synced = true
@@ -289,10 +296,11 @@ export class DocumentFace implements SharedDocument {
     if (why === 'ended') return false
     if (why === 'lost') return true
     this.#refusals++
-    if (this.#refusals === 1) return this.#pause(AGAIN_MS)
+    if (this.#refusals === 1 && !isWatching(why)) return this.#pause(AGAIN_MS)
     this.#error = why
     this.#stands('refused')
-    return this.#pause(REFUSED_MS)
+    await this.#pause(REFUSED_MS)
+    return false
   }
 
   #pause(ms: number): Promise<boolean> {
@@ -328,4 +336,9 @@ export class DocumentFace implements SharedDocument {
     this.#status = status
     this.#events.emit('status', status)
   }
+}
+
+// One who watches asks for nothing: what has come is all there is to know.
+function isWatching(why: Sent): boolean {
+  return why instanceof HoldfastError && why.code === 'watching'
 }

@@ -41,14 +41,17 @@ const same = (all: readonly SharedDocument[]): void => {
 
 describe('a document', () => {
   test('has what its members write, and who comes later has it too', async () => {
-    const { w, notes } = await room(1, 2)
+    const { w, all, notes } = await room(1, 2)
     const [one, two] = notes as [SharedDocument, SharedDocument]
-    expect(one.status).toBe('loading')
+    expect([one.status, read(two)]).toEqual(['loading', ''])
     await settle(w, notes)
     expect([one.synced, one.status]).toEqual([true, 'saved'])
     textOf(one).insert(0, 'hello')
     expect([read(one), one.status]).toEqual(['hello', 'saving'])
+    const { nextSeq } = all[1]!.member!.session.client
     await settle(w, notes)
+    // Who only reads asks for nothing.
+    expect(all[1]!.member!.session.client.nextSeq).toBe(nextSeq)
     textOf(two).insert(5, ' world')
     await settle(w, notes)
     const late = (await w.join({ ...office, name: 'Late' })).part(Notes)
@@ -127,6 +130,47 @@ describe('a document', () => {
     same(notes)
   })
 
+  test('gets back from who was cut off what its server lost', async () => {
+    const w = world({ seed: 18, conditions: 'rtt=40' })
+    const all: Session[] = []
+    for (let i = 0; i < 4; i++) all.push(await w.join({ ...office, keepRoom: false }))
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    const notes = all.map((session) => session.part(Notes))
+    textOf(notes[0]!).insert(0, 'old ')
+    await settle(w, notes)
+    const nodes = [...all.map((session) => w.nodeOf(session)), 'hub']
+    const without = (cut: Session): (() => void) => {
+      const name = w.nodeOf(cut)
+      return w.partition([[name], nodes.filter((node) => node !== name)])
+    }
+    const [, , cut, other] = all as [Session, Session, Session, Session]
+    const heal = without(cut)
+    textOf(notes[3]!).insert(0, 'new ')
+    expect(await w.runUntil(() => notes[3]!.status === 'saved', 1_000)).toBe(true)
+    const healOther = without(other)
+    heal()
+    w.kill(all[0]!)
+    w.kill(all[1]!)
+    expect(await w.runUntil(() => cut.primary?.inc === cut.me.inc, 60_000)).toBe(true)
+    expect([read(notes[2]!), read(notes[3]!)]).toEqual(['old ', 'new old '])
+    healOther()
+    await w.runUntil(() => read(notes[2]!) !== 'old ', 60_000)
+    await settle(w, notes.slice(2))
+    expect([read(notes[2]!), read(notes[3]!)]).toEqual(['new old ', 'new old '])
+  })
+
+  test('reaches who comes while a large update is on its way', async () => {
+    const { w, notes } = await room(19, 2, 'rtt=100')
+    await settle(w, notes)
+    const large = 'lorem ipsum '.repeat(10_000)
+    textOf(notes[1]!).insert(0, large)
+    await w.run(300)
+    const late = (await w.join({ ...office, name: 'Late' })).part(Notes)
+    expect([read(late), notes[1]!.status]).toEqual(['', 'saving'])
+    await settle(w, notes)
+    expect(read(late)).toBe(large)
+  })
+
   test('takes a large update as a whole, though in pieces, over a takeover too', async () => {
     const { w, all, notes } = await room(7, 3, 'rtt=40')
     await settle(w, notes)
@@ -167,6 +211,10 @@ describe('a limit', () => {
       ) as string,
     })
     expect(read(one)).toHaveLength(15_000)
+    // It is tried again only once something has changed.
+    const { nextSeq } = members[1]!.member!.session.client
+    await w.run(60_000)
+    expect(members[1]!.member!.session.client.nextSeq).toBe(nextSeq)
     // What is larger than all pieces of the document is not even begun.
     textOf(two).insert(0, 'y'.repeat(60_000))
     await w.run(5_000)
@@ -236,7 +284,10 @@ describe('a Yjs document of the caller', () => {
     textOf(notes[0]!).insert(0, 'zero ')
     await settle(w, [notes[0]!])
     expect(doc.isDestroyed).toBe(false)
-    const again = (await w.join({ ...office, name: 'Again' })).part(Notes).bind(doc)
+    const again = (await w.join({ ...office, name: 'Again' })).part(Notes)
+    await settle(w, [again])
+    again.bind(doc)
+    await w.run(10)
     await settle(w, [notes[0]!, again])
     expect([read(notes[0]!), read(again)]).toEqual(['zero one two', 'zero one two'])
   })
@@ -276,12 +327,63 @@ describe('a Yjs document of the caller', () => {
     const { w, notes } = await room(14, 2)
     textOf(notes[0]!).insert(0, 'text')
     const watcher = (await w.join({ ...office, watch: true })).part(Notes)
-    await settle(w, notes)
-    expect(read(watcher)).toBe('text')
+    await settle(w, [...notes, watcher])
+    expect([read(watcher), watcher.synced, watcher.error]).toEqual(['text', true, null])
     textOf(watcher).insert(0, 'no ')
     await w.runUntil(() => watcher.status === 'refused', 10_000)
     expect(watcher.error!.code).toBe('watching')
     await w.run(2_000)
     expect(notes.map(read)).toEqual(['text', 'text'])
+  })
+})
+
+describe('a room', () => {
+  test('that has no hub and no server for a while gets what was typed meanwhile', async () => {
+    const { w, all, notes } = await room(15, 3, 'rtt=40')
+    w.killHub()
+    textOf(notes[1]!).insert(0, 'one ')
+    await settle(w, notes)
+    w.kill(all[0]!)
+    const rest = notes.slice(1)
+    for (let i = 0; i < 20; i++) {
+      for (const one of rest) textOf(one).insert(0, `${i} `)
+      await w.run(500)
+    }
+    expect(rest.map(({ status }) => status)).toContain('saving')
+    w.restartHub()
+    await settle(w, rest)
+    same(rest)
+    expect(read(rest[0]!).split(' ')).toHaveLength(42)
+  })
+
+  test('that is a mesh has the same text, and cursors', async () => {
+    const w = world({ seed: 16, conditions: 'rtt=40,loss=3%' })
+    const all: Session[] = []
+    for (let i = 0; i < 4; i++) all.push(await w.join({ ...office, topology: 'mesh' }))
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    const notes = all.map((session) => session.part(Notes))
+    for (const [i, one] of notes.entries()) {
+      textOf(one).insert(0, `${i}`)
+      one.awareness.setLocalStateField('name', i)
+    }
+    await settle(w, notes)
+    same(notes)
+    w.kill(all[0]!)
+    textOf(notes[3]!).insert(0, 'x')
+    await settle(w, notes.slice(1))
+    same(notes.slice(1))
+    for (const { awareness } of notes.slice(1)) expect(awareness.getStates().size).toBe(3)
+  })
+
+  test('that was saved to a file has its text where it is loaded', async () => {
+    const { w, all, notes } = await room(17, 2)
+    textOf(notes[0]!).insert(0, 'saved')
+    await settle(w, notes)
+    let from: Uint8Array | null = null
+    void all[0]!.export().then((bytes) => (from = bytes))
+    await w.runUntil(() => from !== null, 10_000)
+    const other = (await w.join({ ...office, room: 'other', from: from! })).part(Notes)
+    await settle(w, [other])
+    expect(read(other)).toBe('saved')
   })
 })
