@@ -1,5 +1,6 @@
 /** Where to play, as one types it. */
 
+import { isGame } from './games.ts'
 import { hubOf } from './links.ts'
 
 /**
@@ -17,6 +18,7 @@ export function readAddress(address: string, room?: string): { server: string; r
 
 // The page of a room names the hub that serves it; any other address is the hub's own.
 function pageHub({ href, origin, pathname }: URL): string {
-  if (/\/(dots|teapots|tabletop|mazewar)\/$/.test(pathname)) return hubOf(href)
+  const [, folder = ''] = /\/([^/]+)\/$/.exec(pathname) ?? []
+  if (isGame(folder)) return hubOf(href)
   return pathname === '/' ? origin : origin + pathname
 }

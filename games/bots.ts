@@ -9,10 +9,17 @@ import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { readAddress } from './address.ts'
 import type { Beat, Bots } from './bot.ts'
+import { GAMES } from './games.ts'
 import { obey } from './kill.ts'
 
+const fileOf = (game: string): URL => new URL(`./${game}/bots.js`, import.meta.url)
+/** The games that bots play. */
+const PLAYED: readonly string[] = GAMES.map(({ id }) => id).filter((id) => {
+  return existsSync(fileURLToPath(fileOf(id)))
+})
+
 const USAGE = `npm run bots -- GAME [--count 3] [--join ADDRESS] [--room R] [--condition WEATHER]
-  GAME         dots, teapots, tabletop or mazewar
+  GAME         ${PLAYED.join(', ')}
   --count      how many, 1 to 64; each is a process of its own
   --join       a hub's address, by default http://127.0.0.1:8700, or a room's link; also --server
   --room       which session of the game; by default that of the link, or main
@@ -44,14 +51,22 @@ const beat: Beat = (run, ms) => {
 async function main(): Promise<void> {
   const { values, positionals } = parseArgs({ options, allowPositionals: true })
   const [game = ''] = positionals
-  const file = new URL(`./${game}/bots.js`, import.meta.url)
   const count = Number(values.count)
-  const known = /^[a-z]+$/.test(game) && existsSync(fileURLToPath(file))
-  if (values.help || !known || !Number.isInteger(count) || count < 1 || count > COUNT_MAX) {
-    console.log(USAGE)
-    process.exitCode = values.help ? 0 : 2
+  const mistake = mistakeIn(game, count)
+  if (values.help) console.log(USAGE)
+  else if (mistake !== '') {
+    console.error(`${mistake}\n\n${USAGE}`)
+    process.exitCode = 2
   } else if (values.index === undefined) start(count)
-  else await play((await import(file.href)) as Bots, Number(values.index), values)
+  else await play((await import(fileOf(game).href)) as Bots, Number(values.index), values)
+}
+
+/** What is wrong with a call, as a sentence; empty if nothing is. */
+function mistakeIn(game: string, count: number): string {
+  if (game === '') return 'no game was named'
+  if (!PLAYED.includes(game)) return `no bots play "${game}"`
+  const fits = Number.isInteger(count) && count >= 1 && count <= COUNT_MAX
+  return fits ? '' : `--count is 1 to ${COUNT_MAX}: ${count}`
 }
 
 /** Starts the processes, and waits for them. */

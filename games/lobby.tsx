@@ -6,67 +6,17 @@
 
 import { type ComponentChild, render } from 'preact'
 import type { Entry } from './entries.ts'
+import { type Game, type GameId, GAMES, isGame } from './games.ts'
 import { isLocal } from './links.ts'
 import { follow, NOTHING } from './listing.ts'
-import {
-  DotsPicture,
-  MazewarPicture,
-  RacePicture,
-  TabletopPicture,
-  TeapotsPicture,
-} from './pictures.tsx'
+import { PICTURES, RacePicture } from './pictures.tsx'
 import { pageOf } from './pages.ts'
 import { More, NewRoom, Rooms, Trouble } from './room-list.tsx'
-
-interface Game {
-  id: string
-  title: string
-  about: string
-  picture: () => ComponentChild
-  /** What one can do without others. */
-  alone?: { query: string; text: string }
-}
-
-const GAMES: readonly Game[] = [
-  {
-    id: 'dots',
-    title: 'Dots',
-    about:
-      'Everybody is a dot, and pins stay where you drop them. Close the window that is the ' +
-      'server in the middle of it: the dots of the others keep moving.',
-    picture: DotsPicture,
-  },
-  {
-    id: 'teapots',
-    title: 'Dueling Teapots',
-    about:
-      'Sugar cubes fly over the tea table, round the cake and off the rim. Three hits topple a ' +
-      'pot; whoever serves may die in the middle of it.',
-    picture: TeapotsPicture,
-  },
-  {
-    id: 'tabletop',
-    title: 'Tabletop',
-    about:
-      'Cards, draughts and dice on one table for everybody. Whoever grabs a card first has it, ' +
-      'hands stay hidden, and no move is lost when a machine dies.',
-    picture: TabletopPicture,
-  },
-  {
-    id: 'mazewar',
-    title: 'Mazewar',
-    about:
-      'Eyeballs hunt each other down the corridors of a maze. No server decides who was hit: ' +
-      'every window computes the same, and a terminal may join.',
-    picture: MazewarPicture,
-    alone: { query: 'practice', text: 'Practise against bots' },
-  },
-]
 
 let known = NOTHING
 
 function Lobby(): ComponentChild {
-  const unlisted = known.entries.filter(({ game }) => !GAMES.some(({ id }) => id === game))
+  const unlisted = known.entries.filter(({ game }) => !isGame(game))
   return (
     <>
       <header class="head">
@@ -106,9 +56,9 @@ function Others({ entries }: { entries: readonly Entry[] }): ComponentChild {
   )
 }
 
-function GameCard({ game }: { game: Game }): ComponentChild {
+function GameCard({ game }: { game: Game & { id: GameId } }): ComponentChild {
   const here = known.entries.filter((entry) => entry.game === game.id)
-  const Picture = game.picture
+  const Picture = PICTURES[game.id]
   return (
     <article class="game">
       <div class="picture">

@@ -3,9 +3,10 @@
 import type { Entry } from './entries.ts'
 
 /** Folders, by what their sessions are called. Each of these pages knows one room, the first. */
-const PAGES: Readonly<Record<string, string>> = {
+export const PAGES: Readonly<Record<string, string>> = {
   first: './first/',
   cards: './examples/preact/',
+  tasks: './examples/svelte/',
   cubes: './examples/three/',
   whiteboard: './examples/whiteboard/',
 }

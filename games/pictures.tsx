@@ -1,6 +1,7 @@
 /** The pictures of the games in the lobby, drawn as SVG. */
 
 import type { ComponentChild } from 'preact'
+import type { GameId } from './games.ts'
 
 const DOTS: readonly [x: number, y: number, hue: number, trail: string][] = [
   [92, 70, 138, 'M30 118 C 44 84 66 70 92 70'],
@@ -16,7 +17,7 @@ const PINS: readonly [x: number, y: number, hue: number][] = [
 ]
 
 /** Three dots on their way, their pins, and a ring round the one that serves. */
-export function DotsPicture(): ComponentChild {
+function DotsPicture(): ComponentChild {
   const colour = (hue: number): string => `oklch(0.78 0.15 ${hue})`
   return (
     <svg viewBox="0 0 320 180" role="img" aria-label="Three dots moving among rings">
@@ -100,7 +101,7 @@ function Flying(): ComponentChild {
 }
 
 /** Two teapots on a tray; one throws sugar, the other spills tea. */
-export function TeapotsPicture(): ComponentChild {
+function TeapotsPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -182,7 +183,7 @@ function Squares(): ComponentChild {
 }
 
 /** A hand of cards over a green table, with a board and a die. */
-export function TabletopPicture(): ComponentChild {
+function TabletopPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -228,7 +229,7 @@ const CORRIDOR: readonly string[] = [
 ]
 
 /** A corridor in lines of light, an eyeball that looks at one, and a shot on its way. */
-export function MazewarPicture(): ComponentChild {
+function MazewarPicture(): ComponentChild {
   return (
     <svg
       viewBox="0 0 320 180"
@@ -305,4 +306,12 @@ export function RacePicture(): ComponentChild {
       ))}
     </svg>
   )
+}
+
+/** The picture of each game. */
+export const PICTURES: Readonly<Record<GameId, () => ComponentChild>> = {
+  dots: DotsPicture,
+  teapots: TeapotsPicture,
+  tabletop: TabletopPicture,
+  mazewar: MazewarPicture,
 }

@@ -9,6 +9,8 @@
 import { existsSync, readdirSync } from 'node:fs'
 import { basename, dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { svelte } from '@sveltejs/vite-plugin-svelte'
+import vue from '@vitejs/plugin-vue'
 import { defineConfig } from 'vite'
 import { entryPointsAsSource } from '../tools/entry-points.ts'
 
@@ -43,6 +45,7 @@ export default defineConfig(({ mode }) => {
   return {
     root: games,
     base: './',
+    plugins: [svelte({ configFile: false }), vue()],
     resolve: { alias: entryPointsAsSource(root, 'browser') },
     oxc: { jsx: { runtime: 'automatic', importSource: 'preact' } },
     worker: { format: 'es' },

@@ -7,7 +7,10 @@ import { spawnSync } from 'node:child_process'
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import * as svelte from 'svelte/compiler'
 import { describe, expect, test } from 'vitest'
+import * as vue from 'vue/compiler-sfc'
+import { isPage, rewritten, sidebar } from '../docs/.vitepress/contents.ts'
 import { ERRORS, OUTCOMES, type Row } from '../packages/holdfast/src/codes.ts'
 import type {
   JoinOptions,
@@ -18,7 +21,14 @@ import type {
 import type { SessionEvents, SlotsEvents, TableEvents } from '../packages/holdfast/src/index.ts'
 import { LAYERS } from '../tools/tidy/layers.ts'
 import { read, written } from '../tools/tidy/codebase.ts'
-import { examplesOf, snippets, writeSnippets } from './snippets.ts'
+import {
+  type Component,
+  components,
+  examplesOf,
+  nameOf,
+  snippets,
+  writeSnippets,
+} from './snippets.ts'
 
 const root = fileURLToPath(new URL('..', import.meta.url))
 const papers = written(root).filter((path) => path.endsWith('.md'))
@@ -36,12 +46,29 @@ function namesOf(all: Record<string, true>): string[] {
   return Object.keys(all).toSorted()
 }
 
+/** Compiles a component. @returns what its compiler complains about */
+function complaintsOf({ language, code }: Component): unknown[] {
+  if (language === 'svelte') return svelte.compile(code, { filename: 'Example.svelte' }).warnings
+  const { descriptor, errors } = vue.parse(code)
+  if (errors.length === 0) vue.compileScript(descriptor, { id: 'example', inlineTemplate: true })
+  return errors
+}
+
 describe('the examples', () => {
   test('of all pages for users pass the type checker (DO-2) (DO-20)', { timeout: 120_000 }, () => {
     const examples = snippets()
     expect(examples.length).toBeGreaterThan(40)
     writeSnippets('papers', examples, ({ code }) => code)
     const folder = join(root, 'build/papers')
+    // A block whose first line names its file is imported by components.
+    for (const { code } of examples) {
+      const [, name] = /^\/\/ (\S+\.ts)\n/.exec(code) ?? []
+      if (name) writeFileSync(join(folder, name), code)
+    }
+    for (const [index, { path, language, script }] of components().entries()) {
+      const name = nameOf({ path: `${path}-${language}`, index })
+      writeFileSync(join(folder, `${name}.ts`), script)
+    }
     const options = {
       extends: '../../tsconfig.base.json',
       compilerOptions: {
@@ -58,11 +85,25 @@ describe('the examples', () => {
     const { stdout } = spawnSync(process.execPath, [tsc, '-p', folder], { encoding: 'utf8' })
     expect(stdout).toBe('')
   })
+  test('in Svelte and Vue compile without a warning', () => {
+    expect(components().map(({ language }) => language)).toEqual(['svelte', 'vue'])
+    expect(components().flatMap(complaintsOf)).toEqual([])
+  })
   test('are found, also in a list', () => {
     expect(examplesOf('1. It:\n\n   ```ts\n   a\n     b\n   ```\n')).toEqual([
       { language: 'ts', code: 'a\n  b\n' },
     ])
   })
+})
+
+test('every page of the docs has its line beside the pages of the site', () => {
+  const links = Object.values(sidebar(root)).flatMap((groups) => {
+    return (groups as { items: { link: string }[] }[]).flatMap(({ items }) => items)
+  })
+  const there = links.map(({ link }) => link.replace(/\/$/, '/index'))
+  const pages = papers.filter((path) => isPage(path) && path !== 'docs/index.md')
+  const lost = pages.filter((path) => !there.includes(`/${rewritten(path).replace(/\.md$/, '')}`))
+  expect(lost, 'docs/.vitepress/contents.ts').toEqual([])
 })
 
 describe('the pages of protocols', () => {
@@ -247,7 +288,7 @@ describe('the architecture', () => {
     const lost = LAYERS.flat().filter((name) => {
       return !named.includes(name.endsWith('.ts') ? name : `${name}/`)
     })
-    expect(lost).toEqual([])
+    expect(lost, 'the list of layers in docs/ARCHITECTURE.md names each module').toEqual([])
   })
   test('stands in the common words, and shows its flows message by message (DO-19) (DO-33)', () => {
     expect(text).not.toMatch(/\bfloors?\b|\bneighbours?\b|\bthe house\b/i)

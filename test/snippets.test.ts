@@ -3,8 +3,9 @@
 // of which is killed; of the page around it only the names are there. Slow: so many sessions.
 import { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import type { JoinOptions, Session } from 'holdfast'
+import { type JoinOptions, membersStore, type Session, type Store } from 'holdfast'
 import { type SessionWorld, world } from 'holdfast/sim'
+import type { Readable } from 'svelte/store'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nameOf, type Snippet, snippets, writeSnippets } from './snippets.ts'
 
@@ -19,6 +20,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'README-md-1': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-developing-md-0': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-react-md-0': 'test/e2e/hooks.test.ts has the hooks',
+  'docs-guide-frameworks-md-0': 'test/e2e/frameworks.test.ts has Svelte',
+  'docs-guide-frameworks-md-1': 'a store of Svelte: below',
+  'docs-guide-frameworks-md-2': 'games/examples/vue/use-store.test.ts',
   'docs-deploy-md-0': 'test/e2e/deploy.test.ts',
   'docs-recipes-log-in-with-an-identity-provider-md-0': 'test/conformance/login.test.ts',
   'docs-recipes-find-a-match-md-0': 'below',
@@ -228,4 +232,21 @@ describe('of the recipe for matches', () => {
     expect((await driven(findMatch())).status).toBe('live')
     server.close()
   })
+})
+
+test('a store of Svelte has the newest value, from the first subscription on', async () => {
+  const { readableOf } = (await import(fileOf('frameworks-md-1'))) as {
+    readableOf: <Item>(store: Store<Item>) => Readable<Item>
+  }
+  const session = await w.join({ game: 'stores' })
+  const members = readableOf(membersStore(session))
+  await w.join({ game: 'stores', name: 'Grace' })
+  await w.run(500)
+  const seen: number[] = []
+  const stop = members.subscribe(({ length }) => void seen.push(length))
+  expect(seen.at(-1)).toBe(2)
+  await w.join({ game: 'stores', name: 'Linus' })
+  await w.run(500)
+  expect(seen.at(-1)).toBe(3)
+  stop()
 })

@@ -41,8 +41,30 @@ export function snippets(): Snippet[] {
     })
 }
 
+/** A component of Svelte or Vue in a page. */
+export interface Component {
+  readonly path: string
+  readonly language: 'svelte' | 'vue'
+  readonly code: string
+  /** What stands in its `<script>`, which is TypeScript. */
+  readonly script: string
+}
+
+/** The components in all pages for users. */
+export function components(): Component[] {
+  return written(root)
+    .filter((path) => USERS.test(path))
+    .flatMap((path) => {
+      const blocks = read(root, path).matchAll(/^```(svelte|vue)\n(.*?)^```$/gms)
+      return [...blocks].map(([, language, code = '']) => {
+        const script = /<script[^>]*>\n(.*?)<\/script>/s.exec(code)?.[1] ?? ''
+        return { path, language: language as 'svelte' | 'vue', code, script }
+      })
+    })
+}
+
 /** A name of a file for a snippet. */
-export function nameOf({ path, index }: Snippet): string {
+export function nameOf({ path, index }: Pick<Snippet, 'path' | 'index'>): string {
   return `${path.replaceAll(/[^\w]/g, '-')}-${index}`
 }
 

@@ -232,8 +232,10 @@ describe('a part that nobody named', () => {
     )
   }
   test('is seen where all who join load it, but not where its types alone are named', () => {
-    expect(reached(`import { create } from '../pieces/pieces.ts'`)).toHaveLength(1)
-    expect(reached(`import type { Pieces } from '../pieces/pieces.ts'`)).toEqual([])
+    for (const aim of ['pieces/pieces', 'calls/calls', 'custom/protocol/custom', 'motion/ages']) {
+      expect(reached(`import { create } from '../${aim}.ts'`)).toHaveLength(1)
+      expect(reached(`import type { State } from '../${aim}.ts'`)).toEqual([])
+    }
   })
 })
 

@@ -28,7 +28,7 @@ export default defineConfig({
   lang: 'en',
   base,
   srcDir: '..',
-  srcExclude: ['!(docs)/**/*', 'docs/node_modules/**'],
+  srcExclude: ['!(docs|build)/**/*', 'build/!(api)/**', 'build/*.md', 'docs/node_modules/**'],
   rewrites: rewritten,
   outDir: join(root, 'build/site'),
   cacheDir: join(root, 'build/site-cache'),
@@ -58,6 +58,7 @@ export default defineConfig({
   vite: {
     publicDir: false,
     resolve: { alias: entryPointsAsSource(root, 'browser') },
+    server: { watch: { ignored: ['**/{.git,dist,node_modules,shots}/**', '**/build/!(api)/**'] } },
     // One page with its demo, which loads by itself.
     build: { chunkSizeWarningLimit: 1_024, target: 'es2022' },
     plugins: [serveSources(source)],

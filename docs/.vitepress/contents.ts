@@ -3,15 +3,21 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { basename, join } from 'node:path'
 import type { DefaultTheme } from 'vitepress'
+import { type Door, doors } from './doors.js'
 
 /** Folders without a page of their own, and the page that lists what is in them. */
 export const LISTED: Readonly<Record<string, string>> = { 'docs/recipes': 'docs/faq.md' }
+
+/** Whether a file of the repository is a page of the site. */
+export function isPage(path: string): boolean {
+  return /^((README|CHANGELOG)|(docs|build\/api)\/.*)\.md$/.test(path)
+}
 
 /** The path of a page in the site, by its path in the repository. */
 export function rewritten(path: string): string {
   if (path === 'README.md') return 'start.md'
   if (path === 'CHANGELOG.md') return 'changelog.md'
-  return path.replace(/^docs\//, '').replace(/(^|\/)README\.md$/, '$1index.md')
+  return path.replace(/^(docs|build)\//, '').replace(/(^|\/)README\.md$/, '$1index.md')
 }
 
 type Item = DefaultTheme.SidebarItem
@@ -35,6 +41,7 @@ const START: readonly Line[] = [
   ['The first game', '/start'],
   ['Developing with Vite', '/guide/developing'],
   ['React and Preact', '/guide/react'],
+  ['Svelte, Vue and others', '/guide/frameworks'],
   ['Games and examples', '/games'],
 ]
 const GUIDE: readonly Line[] = [
@@ -57,7 +64,9 @@ const REFERENCE: readonly Line[] = [
   ['Tables of all there is', '/reference'],
   ['Errors', '/errors'],
   ['Glossary', '/GLOSSARY'],
+  ['Versions', '/versions'],
   ['Changes', '/changelog'],
+  ['Versions', '/versions'],
 ]
 const RUN: readonly Line[] = [
   ['A hub for others', '/deploy'],
@@ -75,12 +84,17 @@ const UNDERSTAND: readonly Line[] = [
   ['Mutants', '/MUTANTS'],
 ]
 
+function lineOf({ name, page }: Door): Line {
+  return [name, `/${page}`]
+}
+
 /** The list beside a page: one for those who use Holdfast, another for those who read its code. */
 export function sidebar(root: string): DefaultTheme.SidebarMulti {
   const users = [
     group('Start', START),
     group('Guide', GUIDE),
     group('Reference', REFERENCE),
+    group('API', [['Overview', '/api/'], ...doors().map(lineOf)]),
     group('Run it', RUN),
     group('Recipes', [['How do I …?', '/faq'], ...folder(root, 'docs/recipes')]),
   ]

@@ -8,7 +8,7 @@ import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from 'n
 import { dirname, join, relative } from 'node:path'
 import type { MarkdownRenderer } from 'vitepress'
 import type { Plugin } from 'vitepress/dist/node/index.js'
-import { LISTED, rewritten } from './contents.ts'
+import { isPage, LISTED, rewritten } from './contents.ts'
 
 /** Where files of the repository are to be seen. */
 export interface Source {
@@ -21,11 +21,6 @@ export interface Source {
 }
 
 const COPIES = 'source/'
-
-/** Whether a file of the repository is a page of the site. */
-function isPage(path: string): boolean {
-  return /^((README|CHANGELOG)|docs\/.*)\.md$/.test(path)
-}
 
 /** What is at a path of the repository; null for nothing. */
 function kindOf(source: Source, path: string): 'file' | 'folder' | null {

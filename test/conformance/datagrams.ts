@@ -1,5 +1,6 @@
 /** What every carrier of datagrams keeps to. Each passes itself in; so far all can do it all. */
 
+import { readFileSync } from 'node:fs'
 import { afterEach, describe, expect, test } from 'vitest'
 import {
   DATAGRAM_MAX,
@@ -16,6 +17,8 @@ interface Party {
   got: { from: string; bytes: Uint8Array }[]
   refused: string[]
 }
+
+const standard = readFileSync(new URL('../../docs/STANDARD.md', import.meta.url), 'utf8')
 
 const NOT_ADDRESSES = [
   '',
@@ -71,6 +74,14 @@ export function datagramsConformance(name: string, network: () => OpenParty): vo
       return [await party(open), await party(open)]
     }
     const addressOf = (of: Party): string => of.carrier.addresses[0]!
+
+    test('its addresses are in the table of carriers of docs/STANDARD.md', async () => {
+      const [a] = await pair()
+      const [scheme = ''] = addressOf(a).split(':')
+      const [, section = ''] = /\n## 3\. Carriers\n(.*?)\n## /s.exec(standard) ?? []
+      const cell = `| \`${scheme}:`
+      expect(section.includes(cell), `no row of the table of carriers has ${cell}…`).toBe(true)
+    })
 
     test('each party has an address that the other reaches', async () => {
       const [a, b] = await pair()

@@ -1,4 +1,4 @@
-// Goal: Bun, Deno and Cloudflare's workerd join a room of a member on Node, each the real runtime.
+// Goal: Bun, Deno, Cloudflare's workerd and a worker of a page join a room of a member on Node.
 // Method: the package as built; runtimes are installed into build/runtimes by their own lockfile.
 // Slow: the first run installs 300 MB.
 import { execFile, execFileSync, spawn } from 'node:child_process'
@@ -14,6 +14,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hub, type HubHandle } from '../../packages/hub/src/index.ts'
 import { join, type Session } from '../../packages/holdfast/src/node.ts'
 import { Dot, OPTIONS } from '../runtimes/scene.ts'
+import { Window } from '../e2e/harness.ts'
 import { freePort } from './free-port.ts'
 import { until } from './until.ts'
 
@@ -25,7 +26,11 @@ const BUN = ['@oven', 'bun-linux-x64', 'bin/bun']
 const DENO = ['@deno', 'linux-x64-glibc', 'deno']
 const WORKERD = ['@cloudflare', 'workerd-linux-64', 'bin/workerd']
 
-const server = createServer()
+const pages: Record<string, string> = { '/': '<!doctype html>' }
+const server = createServer(({ url: path = '' }, response) => {
+  const type = path.endsWith('js') ? 'text/javascript' : 'text/html'
+  response.writeHead(path in pages ? 200 : 404, { 'content-type': type }).end(pages[path])
+})
 let rooms: HubHandle
 let url: string
 let ada: Session
@@ -90,17 +95,17 @@ test('a program in Deno joins, acts, and is seen (AP-16)', async () => {
   expect(await met('deno', outcome)).toBe(1)
 })
 
-/** As tools for workers bundle it: with the conditions of workerd. */
-async function bundled(): Promise<string> {
-  const outDir = at(FOLDER, 'worker')
+/** A worker as tools for a place bundle it: with the conditions of that place. */
+async function bundled(entry: string, ...conditions: string[]): Promise<string> {
+  const outDir = at(FOLDER, entry)
   await build({
     configFile: false,
     logLevel: 'error',
     root: SOURCE,
-    resolve: { conditions: ['workerd', 'worker', 'browser'] },
+    resolve: { conditions },
     build: {
       ...{ outDir, emptyOutDir: true, target: 'esnext', minify: false },
-      lib: { entry: 'worker.ts', formats: ['es'], fileName: () => 'worker.mjs' },
+      lib: { entry, formats: ['es'], fileName: () => 'worker.mjs' },
       rolldownOptions: { output: { codeSplitting: false } },
     },
   })
@@ -121,7 +126,7 @@ const config :Workerd.Config = (
 `
 
 test('a worker in workerd joins, acts, and is seen (AP-16)', async ({ onTestFinished }) => {
-  const folder = at(await bundled(), '..')
+  const folder = at(await bundled('worker.ts', 'workerd', 'worker', 'browser'), '..')
   const port = await freePort()
   writeFileSync(at(folder, 'worker.capnp'), configOf(port))
   const words = ['serve', '--control-fd=3', at(folder, 'worker.capnp')]
@@ -138,4 +143,14 @@ test('a worker in workerd joins, acts, and is seen (AP-16)', async ({ onTestFini
   expect(await met('second', ask('second', url))).toBe(1)
   const lost = JSON.parse(await ask('lost', `http://127.0.0.1:${await freePort()}`)) as unknown
   expect(lost).toMatchObject({ name: 'lost', code: 'unreachable' })
+})
+
+test('a worker of a page joins, acts, and is seen (AP-16)', async ({ onTestFinished }) => {
+  pages['/worker.js'] = readFileSync(await bundled('page-worker.ts', 'browser'), 'utf8')
+  const window = await Window.open('runtimes', `${url}/`)
+  onTestFinished(() => window.kill())
+  const outcome = window.page.evaluate<string>(`new Promise((done) => {
+    new Worker('/worker.js', { type: 'module' }).onmessage = ({ data }) => done(data)
+  })`)
+  expect(await met('worker of a page', outcome)).toBe(1)
 })

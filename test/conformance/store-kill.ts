@@ -1,10 +1,14 @@
-/** Kills a process that writes to a store, and looks at what it left. */
+/** Kills a process that writes to a store on disk, and looks at what it left. */
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
+import { beforeAll, describe, expect, test } from 'vitest'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
-import type { Dice } from './until.ts'
+import { dice, type Dice } from './until.ts'
+
+const KILLS = 50
 
 const WRITER = fileURLToPath(new URL('store-writer.js', import.meta.url))
 
@@ -74,4 +78,48 @@ export function inspect(store: Store, last: number): string[] {
     if (!expected.has(key)) wrong.push(`${key} does not belong to write ${found}`)
   }
   return wrong
+}
+
+/**
+ * Runs the kills that every store on disk survives.
+ *
+ * @param module  the built file that exports `verb`, which opens a file
+ * @param file  names a fresh file for each call
+ */
+export function storeKills(
+  name: string,
+  module: URL,
+  verb: string,
+  open: (file: string) => Store,
+  file: () => string,
+): void {
+  describe(`a store in ${name} that is killed`, () => {
+    beforeAll(() => {
+      if (!existsSync(module)) throw new Error('run `npx tsc -b` first: child processes need dist/')
+    })
+    const planOf = (habit?: WriterPlan['habit']): WriterPlan => {
+      return { module: module.href, verb, file: file(), habit }
+    }
+    const killOnce = async (plan: WriterPlan, seed: number): Promise<string[]> => {
+      const last = await writeAndKill(plan, dice(seed))
+      const store = open(plan.file)
+      const wrong = inspect(store, last)
+      store.close()
+      return wrong
+    }
+
+    test(`has every acknowledged write, and none by half, after ${KILLS} kills`, async () => {
+      const plan = planOf()
+      for (let seed = 1; seed <= KILLS; seed++) expect(await killOnce(plan, seed)).toEqual([])
+    })
+
+    test.each(['early', 'torn'] as const)('a planted fault is caught: %s', async (habit) => {
+      const plan = planOf(habit)
+      let wrong: string[] = []
+      for (let seed = 1; seed <= KILLS && wrong.length === 0; seed++) {
+        wrong = await killOnce(plan, seed)
+      }
+      expect(wrong).not.toEqual([])
+    })
+  })
 }

@@ -16,15 +16,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
 import Database from 'libsql'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, test } from 'vitest'
 import { createMemoryStore } from '../../packages/holdfast/src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlite.ts'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { storeConformance, written } from './store.ts'
-import { inspect, writeAndKill, type WriterPlan } from './store-kill.ts'
-import { dice } from './until.ts'
+import { storeKills } from './store-kill.ts'
 
-const KILLS = 50
 const MODULE = new URL(
   '../../packages/holdfast/dist/holdfast/src/drivers/store/sqlite.js',
   import.meta.url,
@@ -52,35 +50,7 @@ function complaint(file: string): string {
   return 'no error'
 }
 
-describe('a SQLite store that is killed', () => {
-  beforeAll(() => {
-    if (!existsSync(MODULE)) throw new Error('run `npx tsc -b` first: child processes need dist/')
-  })
-  const planOf = (habit?: WriterPlan['habit']): WriterPlan => {
-    return { module: MODULE.href, verb: 'openSqliteStore', file: freshFile(), habit }
-  }
-  const killOnce = async (plan: WriterPlan, seed: number): Promise<string[]> => {
-    const last = await writeAndKill(plan, dice(seed))
-    const store = openSqliteStore(plan.file)
-    const wrong = inspect(store, last)
-    store.close()
-    return wrong
-  }
-
-  test(`has every acknowledged write, and none by half, after ${KILLS} kills`, async () => {
-    const plan = planOf()
-    for (let seed = 1; seed <= KILLS; seed++) expect(await killOnce(plan, seed)).toEqual([])
-  })
-
-  test.each(['early', 'torn'] as const)('a planted fault is caught: %s', async (habit) => {
-    const plan = planOf(habit)
-    let wrong: string[] = []
-    for (let seed = 1; seed <= KILLS && wrong.length === 0; seed++) {
-      wrong = await killOnce(plan, seed)
-    }
-    expect(wrong).not.toEqual([])
-  })
-})
+storeKills('SQLite', MODULE, 'openSqliteStore', openSqliteStore, freshFile)
 
 describe('a SQLite store', () => {
   test('in use by another process names that process', async () => {

@@ -11,13 +11,17 @@ import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join as at } from 'node:path'
 import { promisify } from 'node:util'
+import { WebSocketServer } from 'ws'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { hub, type HubHandle } from '../../packages/hub/src/index.ts'
-import { HUB_VERSION } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { fromHub, HUB_VERSION } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { join, type Session } from '../../packages/holdfast/src/node.ts'
 import { SESSION_VERSION } from '../../packages/holdfast/src/session/messages.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../packages/holdfast/src/wire/relay.ts'
 import { Dot, OPTIONS } from '../runtimes/scene.ts'
 import { bundle, type Plant } from './bundle.ts'
+import { freePort } from './free-port.ts'
 
 const base = mkdtempSync(at(tmpdir(), 'holdfast-versions-'))
 const server = createServer()
@@ -77,3 +81,26 @@ test.each([
     expect(said).toEqual({ name: folder, code: 'version', message })
   },
 )
+
+test('a session whose hub comes back in a newer version is lost, and says so (N-2)', async () => {
+  const port = await freePort()
+  const own = createServer().listen(port, '127.0.0.1')
+  await once(own, 'listening')
+  const old = hub({ server: own, store: null })
+  const bea = await join({ ...OPTIONS, name: 'Bea', server: `http://127.0.0.1:${port}` })
+  const lost = new Promise((done) => {
+    bea.on('status', (status) => status === 'lost' && done([bea.code, bea.reason]))
+  })
+  await old.close()
+  own.close()
+  own.closeAllConnections()
+  await once(own, 'close')
+  const later = new WebSocketServer({ host: '127.0.0.1', port })
+  later.on('connection', (stream) => {
+    const welcome = { kind: 'welcome', version: HUB_VERSION + 1, boot: 1 } as const
+    stream.send(frameMessage(encode(fromHub, welcome)))
+  })
+  const spoken = `the hub speaks version ${HUB_VERSION + 1}, this build version ${HUB_VERSION}`
+  expect(await lost).toEqual(['version', `${spoken}: ${RELOAD}`])
+  later.close()
+})

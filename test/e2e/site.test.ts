@@ -23,7 +23,7 @@ const TYPES: Readonly<Record<string, string>> = {
   '.txt': 'text/plain',
 }
 
-/** A build takes some 15 s of a processor. */
+/** A build takes some 20 s of a processor. */
 const BUILD_MS = 180_000
 
 let server: Server
@@ -32,7 +32,9 @@ let window: Window
 let page: Page
 
 beforeAll(async () => {
-  await promisify(execFile)(process.execPath, [VITEPRESS, 'build', join(ROOT, 'docs')])
+  const run = promisify(execFile)
+  await run(process.execPath, [join(ROOT, 'docs/.vitepress/api.js')])
+  await run(process.execPath, [VITEPRESS, 'build', join(ROOT, 'docs')])
   server = createServer((request, response) => {
     const { pathname } = new URL(request.url!, 'http://site')
     const file = join(SITE, pathname.endsWith('/') ? `${pathname}index.html` : pathname)
@@ -111,10 +113,33 @@ test('links of the papers lead to pages, and to files as text', async () => {
   await page.getByRole('heading', { level: 1, name: /^Objects/ }).waitFor()
 })
 
+test('the reference has every name that a door hands out', async () => {
+  const lines = readFileSync(join(ROOT, 'test/data/doors.txt'), 'utf8').trim().split('\n')
+  const names = lines.flatMap((line) => {
+    const [, door = '', name = ''] = /^(\S+): (?:type|value) (\w+)/.exec(line) ?? []
+    const at = door === 'node' ? 'holdfast' : `holdfast-${door}`
+    return ['browser', 'worker', 'mailbox-browser'].includes(door) ? [] : [{ at, name }]
+  })
+  const missing: string[] = []
+  for (const at of new Set(names.map((one) => one.at))) {
+    await page.goto(`${url}api/${at}.html`)
+    const headings = await page.locator('.vp-doc h3').allTextContents()
+    const there = new Set(headings.map((text) => /\w+/.exec(text)?.[0]))
+    const lost = names.filter((one) => one.at === at && !there.has(one.name))
+    missing.push(...lost.map(({ name }) => `${at}: ${name}`))
+  }
+  expect(names.length).toBeGreaterThan(150)
+  expect(missing).toEqual([])
+  await page.goto(`${url}api/`)
+  await page.getByRole('link', { name: 'holdfast/part' }).last().click()
+  await page.getByRole('heading', { level: 1, name: 'holdfast/part' }).waitFor()
+})
+
 test.each([
   ['first page', ''],
   ['guide', 'guide/'],
   ['reference', 'reference.html'],
+  ['API', 'api/holdfast-hub.html'],
 ])('%s: nothing serious for accessibility, bright and dark, wide and on a phone', async (_, at) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })

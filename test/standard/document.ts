@@ -41,6 +41,8 @@ export interface Standard {
   limits: Map<string, number>
   records: Map<string, Fields>
   sets: Map<string, MessageSet>
+  /** The messages of each channel that is one of ours. */
+  channels: Map<number, string>
   /** The kinds of fields, each by the first word of its text. */
   fields: Set<string>
   examples: Example[]
@@ -58,6 +60,7 @@ export function readStandard(markdown: string): Standard {
     limits: new Map(),
     records: new Map(),
     sets: new Map(),
+    channels: new Map(),
     fields: new Set(),
     examples: [],
     types: [],
@@ -75,6 +78,8 @@ export function readStandard(markdown: string): Standard {
       for (const [name, fields] of rows) put(standard.records, name!, readFields(standard, fields!))
     } else if (second === 'tag' && third === 'fields') {
       put(standard.sets, first!, readSet(standard, rows))
+    } else if (first === 'channel' && second === 'reliable messages') {
+      for (const row of rows) readChannel(standard, row)
     } else if (first === 'field') {
       for (const [names] of rows) for (const name of firstWords(names!)) standard.fields.add(name)
     } else if (first === 'example') {
@@ -144,6 +149,13 @@ function readSet(standard: Standard, rows: string[][]): MessageSet {
     put(set, Number(tag), { kind: kind!, fields: readFields(standard, fields!) })
   }
   return set
+}
+
+function readChannel(standard: Standard, [channel, messages]: string[]): void {
+  const [, set] = /: (\w+) \(section/.exec(messages!) ?? []
+  if (set === undefined) throw new Error(`channel ${channel} has no messages: ${messages}`)
+  // Those of a game's own parts are a range.
+  if (/^\d+$/.test(channel!)) put(standard.channels, Number(channel), set)
 }
 
 function readExample([what, hex, reads]: string[]): Example {

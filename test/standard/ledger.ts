@@ -255,20 +255,10 @@ function joined(parts: Uint8Array[]): Uint8Array {
   return new Uint8Array(Buffer.concat(parts))
 }
 
-const SETS = new Map([
-  [0, 'Peer'],
-  [1, 'Joined'],
-  [4, 'Objects'],
-  [5, 'News'],
-  [6, 'Rpc'],
-  [7, 'Pieces'],
-  [8, 'Slots'],
-])
-
 function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
   const { channel, message } = readMessage(reading.standard, bytes)
   const inner = message as Read
-  const set = SETS.get(channel as number)!
+  const set = reading.standard.channels.get(channel as number)!
   reading.hear(set, said(inner['kind']), node, bytes)
   noteSet(reading, node, set, inner)
   if (channel === 4) {
@@ -283,7 +273,7 @@ function takeMessage(reading: Reading, node: string, bytes: Uint8Array): void {
     case 'testimony':
       return takeSnapshot(reading, node, inner)
     case 'news': {
-      const set = SETS.get(inner['part'] as number)!
+      const set = reading.standard.channels.get(inner['part'] as number)!
       const told = takeSet(reading, node, set, inner['bytes'] as Uint8Array)
       if (set === 'Pieces') learn(reading, told['rows'] ?? told['entries']!)
       return note(reading, `bytes of ${set}`, node, { bytes: inner['bytes']! })

@@ -198,15 +198,7 @@ export function readMessage(standard: Standard, bytes: Uint8Array): Read {
   if (bytes.length > limit(standard, 'MESSAGE_MAX')) throw new Malformed('a message too long')
   const cursor = { bytes, at: 0 }
   const channel = integer(cursor, 1)
-  const set = {
-    0: 'Peer',
-    1: 'Joined',
-    4: 'Objects',
-    5: 'News',
-    6: 'Rpc',
-    7: 'Pieces',
-    8: 'Slots',
-  }[channel]
+  const set = standard.channels.get(channel)
   if (set === undefined) throw new Malformed(`channel ${channel} has no reliable messages`)
   return { channel, message: readWhole(standard, set, rest(cursor)) }
 }

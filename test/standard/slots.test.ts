@@ -6,7 +6,6 @@ import { describe, expect, test } from 'vitest'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
 import * as events from '../../packages/holdfast/src/slots/protocol/events.ts'
 import { readFrame } from '../../packages/holdfast/src/slots/protocol/frames.ts'
-import { slotsPart } from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { createReader } from '../../packages/holdfast/src/wire/bytes.ts'
 import { readStandard } from './document.ts'
 import { spoil } from './draw.ts'
@@ -20,11 +19,6 @@ const examples = standard.examples.filter(({ what }) => what === 'slots')
 function byCode(bytes: Uint8Array): boolean {
   return readFrame(createReader(bytes), 200_400, { inc: 3, player: 3 }, 10) !== null
 }
-
-test('slots have the channel that section 7 gives them (PR-2)', () => {
-  const [, channel] = /^\| (\d+) \| slots: Slots /m.exec(text)!
-  expect(slotsPart({ game: null }).channel).toBe(Number(channel))
-})
 
 describe('frames of slots', () => {
   test('the examples are taken by the code as by the document', () => {

@@ -242,14 +242,17 @@ export function sessionReached(door: string, sources: readonly Source[]): Compla
   })
 }
 
-/** Parts of sessions: each comes with the definitions that need it. */
-const PARTS = /^(objects|actions|pieces|slots|rpc|calls|custom|motion)(\/|$)/
+/** Parts of sessions, each with its machine: each comes with the definitions that need it. */
+const PARTS = new Set([
+  'motion',
+  ...LAYERS.flat().flatMap((name) => /^(?!kind\/)(\w+)\/protocol$/.exec(name)?.[1] ?? []),
+])
 
 /** What of parts is loaded with a file that is to know none. @param door such as `join.ts` */
 export function partReached(door: string, sources: readonly Source[]): Complaint[] {
   return reached(door, sources, loads).flatMap(({ source, at, aim }) => {
     const module = aim === null ? '' : (placeOf(aim)?.module ?? '')
-    if (!PARTS.test(module)) return []
+    if (!PARTS.has(module.replace(/\/protocol$/, ''))) return []
     return complain(source, at, `${aim} is loaded by ${door}: parts come by definitions`)
   })
 }

@@ -15,6 +15,9 @@ import { useObject, usePiece } from './hooks.ts'
 /** How long after the last key remote changes are shown, in ms. */
 const REST_MS = 1_000
 
+// React 18 warns of layout effects on a server, which has none.
+const useLayout = typeof document === 'undefined' ? useEffect : useLayoutEffect
+
 /** An element that has a text and a caret. */
 type TextElement = HTMLInputElement | HTMLTextAreaElement
 
@@ -112,7 +115,7 @@ function useCaret(value: string, isOwn: boolean): RefObject<never> {
     document.addEventListener('selectionchange', remember)
     return () => document.removeEventListener('selectionchange', remember)
   }, [])
-  useLayoutEffect(() => {
+  useLayout(() => {
     const element = ref.current
     const old = before.current
     before.current = value

@@ -1,62 +1,42 @@
 /** Hooks that read a session. Each renders again only when what it reads has changed. */
 
-import { useCallback, useRef, useSyncExternalStore } from 'react'
-import type {
-  ActionOutcome,
-  ActionType,
-  Collection,
-  Fields,
-  HubReach,
-  Listing,
-  MemberInfo,
-  ObjectHandle,
-  ObjectType,
-  PieceHandle,
-  PieceType,
-  Safety,
-  StateOf,
-  Status,
-  Value,
+import { useCallback, useMemo, useRef, useSyncExternalStore } from 'react'
+import {
+  type ActionOutcome,
+  type ActionType,
+  type Collection,
+  type Fields,
+  handleStore,
+  type HubReach,
+  type Listing,
+  type MemberInfo,
+  membersStore,
+  type ObjectHandle,
+  type ObjectType,
+  type PieceHandle,
+  type PieceType,
+  type Safety,
+  type StateOf,
+  type Status,
+  statusStore,
+  type Store,
+  tableStore,
+  type Value,
 } from '../../holdfast/src/index.ts'
+import { isEqual } from '../../holdfast/src/join/stores.ts'
 import { useProvided, useSession } from './provider.ts'
 
-type Subscribe = (listener: () => void) => () => void
-
-/** Subscribes to a value that each read makes anew: an equal one is no change. */
-function useStore<Result>(subscribe: Subscribe, read: () => Result): Result {
-  const last = useRef<{ value: Result } | null>(null)
-  const snapshot = (): Result => {
-    const value = read()
-    if (!last.current || !isEqual(last.current.value, value)) last.current = { value }
-    return last.current.value
-  }
+function useStore<Item>({ subscribe, snapshot }: Store<Item>): Item {
   return useSyncExternalStore(subscribe, snapshot, snapshot)
 }
 
-// The same value, or lists or plain objects of the same values.
-function isEqual(one: unknown, other: unknown): boolean {
-  if (Object.is(one, other)) return true
-  if (!isPlain(one) || !isPlain(other) || Array.isArray(one) !== Array.isArray(other)) return false
-  const names = Object.keys(one)
-  return (
-    names.length === Object.keys(other).length &&
-    names.every((name) => Object.hasOwn(other, name) && Object.is(one[name], other[name]))
-  )
-}
-
-function isPlain(value: unknown): value is Record<string, unknown> {
-  if (typeof value !== 'object' || value === null) return false
-  return Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
-}
-
-/**
- * All objects or pieces of a type; renders again when any of them changes, is added or removed.
- *
- * @param select  what of them is read: with it, renders again only when the result changes: another
- *   value, or a list of other items
- */
+/** All objects or pieces of a type; renders again when any of them changes, is added or removed. */
 export function useAll<F extends Fields>(type: PieceType<F>): Listing<PieceHandle<F>>
 export function useAll<F extends Fields>(type: ObjectType<F>): Collection<F>
+/**
+ * What `select` makes of all objects or pieces of a type; renders again only when the result
+ * changes: another value, or a list of other items.
+ */
 export function useAll<F extends Fields, Result>(
   type: PieceType<F>,
   select: (all: Listing<PieceHandle<F>>) => Result,
@@ -83,35 +63,20 @@ export function useAll(type: unknown, select?: (all: never) => unknown): unknown
 
 /** The state of one object; renders again when this one changes, by its state or owner. */
 export function useObject<F extends Fields>(handle: ObjectHandle<F>): Readonly<StateOf<F>> {
-  return useHandle(handle, ({ state, owner, mine, away, alive }) => {
-    return { state, owner, mine, away, alive }
-  })
+  const session = useSession()
+  return useStore(useMemo(() => handleStore(session, handle), [session, handle])).state
 }
 
 /** The state of one piece; renders again when this one changes, by its state or holder. */
 export function usePiece<F extends Fields>(handle: PieceHandle<F>): Readonly<StateOf<F>> {
-  return useHandle(handle, ({ state, holder, lastBy, pending, z, alive }) => {
-    return { state, holder, lastBy, pending, z, alive }
-  })
-}
-
-// The list of its type hears of every change, of this member's own pending ones, too.
-function useHandle<Handle extends { readonly type: unknown }, State>(
-  handle: Handle,
-  read: (handle: Handle) => { state: State },
-): State {
-  const { subscribe } = useSession().all(handle.type as PieceType)
-  return useStore(subscribe, () => read(handle)).state
+  const session = useSession()
+  return useStore(useMemo(() => handleStore(session, handle), [session, handle])).state
 }
 
 /** The members, oldest first. */
 export function useMembers(): readonly MemberInfo[] {
   const session = useSession()
-  const subscribe = useCallback(
-    (listener: () => void) => session.on('members', listener),
-    [session],
-  )
-  return useStore(subscribe, () => session.members)
+  return useStore(useMemo(() => membersStore(session), [session]))
 }
 
 /** How the session is: see the properties of a session with these names. */
@@ -132,38 +97,17 @@ export interface SessionStatus {
   readonly retry: () => void
 }
 
-const OF_STATUS = ['status', 'safety', 'hub', 'primary', 'backup'] as const
-
 /** Whether this member is connected, how safe changes are, whether the hub answers, who serves. */
 export function useStatus(): SessionStatus {
   const { session, retry } = useProvided()
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      const stops = OF_STATUS.map((name) => session.on(name, listener))
-      return () => {
-        for (const stop of stops) stop()
-      }
-    },
-    [session],
-  )
-  return useStore(subscribe, () => {
-    const { status, reason, safety, hub, primary, backup } = session
-    return { status, reason, safety, hub, primary, backup, retry }
-  })
+  const view = useStore(useMemo(() => statusStore(session), [session]))
+  return useMemo(() => ({ ...view, retry }), [view, retry])
 }
 
 /** The value of a key of the table; undefined if there is none. */
 export function useTable(key: string): Value | undefined {
-  const { table } = useSession()
-  const subscribe = useCallback(
-    (listener: () => void) => {
-      return table.on('changed', (keys) => {
-        if (keys.includes(key)) listener()
-      })
-    },
-    [table, key],
-  )
-  return useStore(subscribe, () => table.get(key))
+  const session = useSession()
+  return useStore(useMemo(() => tableStore(session, key), [session, key]))
 }
 
 /** A function that runs an action, the same at each render. */

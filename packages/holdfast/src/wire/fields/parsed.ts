@@ -43,8 +43,12 @@ function fieldsOf(reader: Reader, separator: string): { fields: Fields; secrets:
   return { fields: named, secrets }
 }
 
-type Integer = 'u8' | 'u16' | 'u32' | 'i8' | 'i16' | 'i32'
-type Word = Exclude<FieldKind, 'integer' | 'float'> | Integer | 'f32'
+type Exported = typeof fields
+/** The fields that take no parameters, by the names under which they are exported. */
+type Plain = {
+  [Name in keyof Exported]: Exported[Name] extends { readonly kind: FieldKind } ? Name : never
+}[keyof Exported]
+type Word = Exclude<FieldKind, 'integer' | 'float'> | Plain
 
 /** Parsers of the text after a field's first word. The compiler requires each new kind here. */
 const PARSERS: Readonly<Record<Word, (reader: Reader) => Field<unknown>>> = {
