@@ -4,6 +4,7 @@
 // Slow: each page is loaded, walked through by keys and judged as a whole.
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { type GameId, GAMES } from '../../games/games.ts'
 import { type Globals } from './hands.ts'
 import { Hub, Window } from './harness.ts'
 import { clashes, findings, walk } from './looks.ts'
@@ -19,8 +20,11 @@ const SIZES = [
   [844, 390],
   [640, 360],
 ] as const
-const GAMES = ['dots', 'teapots', 'tabletop', 'mazewar'] as const
-type Game = (typeof GAMES)[number]
+/** Panels that are shut at first. */
+const PANELS: Readonly<Partial<Record<GameId, string>>> = {
+  teapots: 'Under the lid',
+  tabletop: 'Panel',
+}
 
 let hub: Hub
 let window: Window
@@ -36,7 +40,7 @@ afterAll(async () => {
   await hub.end()
 })
 
-function pathOf(game: Game, more = ''): string {
+function pathOf(game: GameId, more = ''): string {
   return `${hub.url}/${game}/?room=alone&frames=0${more}`
 }
 
@@ -103,7 +107,7 @@ test('the lobby: a room gets the name that one types, and what a link is worth i
 })
 
 /** Through the door of a game, whose name is ready to be typed over. */
-async function enter(game: Game): Promise<void> {
+async function enter(game: GameId): Promise<void> {
   await page.goto(pathOf(game))
   await page.waitForFunction(() => (document.activeElement as HTMLInputElement)?.name === 'name')
   expect(await findings(page)).toEqual([])
@@ -113,13 +117,13 @@ async function enter(game: Game): Promise<void> {
   await page.keyboard.press('Enter')
   await window.until({ status: 'live', members: /^\d+$/, bots: '0' })
   expect(await wordsOf(page)).not.toMatch(FALSE)
-  const panel = { teapots: 'Under the lid', tabletop: 'Panel', dots: '', mazewar: '' }[game]
-  if (panel === '') return
+  const panel = PANELS[game]
+  if (panel === undefined) return
   await tabTo(panel)
   await page.keyboard.press('Enter')
 }
 
-test.each(GAMES)(
+test.each(GAMES.map(({ id }) => id))(
   '%s: by keys alone through the door, and bots come and go (AP-24)',
   async (game) => {
     await enter(game)

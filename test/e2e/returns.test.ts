@@ -5,6 +5,7 @@
 import { type ChildProcess, spawn } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
+import { GAMES } from '../../games/games.ts'
 import { killed, said } from './harness.ts'
 import * as pots from './pots.ts'
 import { cluster, enter, hub, nameIn, open, score, seen, tabs, together, visit } from './pots.ts'
@@ -93,8 +94,8 @@ test('T34: a token that is worth nothing keeps nobody out', async () => {
 })
 
 test('every door has its name selected, to be typed over at once', async () => {
-  for (const game of ['dots', 'tabletop', 'teapots', 'mazewar']) {
-    const tab = await open(`${hub.url}/${game}/?room=door&frames=0`)
+  for (const { id } of GAMES) {
+    const tab = await open(`${hub.url}/${id}/?room=door&frames=0`)
     await tabs.sees(
       tab,
       `(({ name, value, selectionStart, selectionEnd }) => name === 'name' && value !== '' &&
