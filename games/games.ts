@@ -15,30 +15,30 @@ export const GAMES = [
     id: 'dots',
     title: 'Dots',
     about:
-      'Everybody is a dot, and pins stay where you drop them. Close the window that is the ' +
-      'server in the middle of it: the dots of the others keep moving.',
+      'Everybody is a dot, and pins stay where you drop them. Close the window that serves: the ' +
+      'dots of the others keep moving.',
   },
   {
     id: 'teapots',
     title: 'Dueling Teapots',
     about:
       'Sugar cubes fly over the tea table, round the cake and off the rim. Three hits topple a ' +
-      'pot; whoever serves may die in the middle of it.',
+      'pot.',
   },
   {
     id: 'tabletop',
     title: 'Tabletop',
     about:
-      'Cards, draughts and dice on one table for everybody. Whoever grabs a card first has it, ' +
-      'hands stay hidden, and no move is lost when a machine dies.',
+      'Cards, chess, draughts and dice on one table. Hands stay hidden, and no move is lost when ' +
+      'a machine dies.',
   },
   {
     id: 'mazewar',
     title: 'Mazewar',
     about:
-      'Eyeballs hunt each other down the corridors of a maze. No server decides who was hit: ' +
-      'every window computes the same, and a terminal may join.',
-    alone: { query: 'practice', text: 'Practise against bots' },
+      'Eyeballs hunt each other down the corridors of a maze. Every window computes the same ' +
+      'world.',
+    alone: { query: 'practice', text: 'Practise' },
   },
 ] as const satisfies readonly Game[]
 

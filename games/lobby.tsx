@@ -1,19 +1,22 @@
 /**
- * The lobby: the games, the sessions that run, and a door into a new one. The list comes from
- * the hub's register every two seconds; when the hub does not answer, the page says so and
- * keeps showing what it knew.
+ * The lobby: the games, each with the rooms that run and a button that leads into one, and below
+ * them a form for a room of one's choice. The list comes from the hub's register every two
+ * seconds; when the hub does not answer, the page says so and keeps showing what it knew.
  */
 
 import { type ComponentChild, render } from 'preact'
+import { useState } from 'preact/hooks'
 import type { Entry } from './entries.ts'
 import { type Game, type GameId, GAMES, isGame } from './games.ts'
 import { isLocal } from './links.ts'
 import { follow, NOTHING } from './listing.ts'
 import { PICTURES, RacePicture } from './pictures.tsx'
+import { pickRoom } from './news.ts'
 import { pageOf } from './pages.ts'
 import { More, NewRoom, Rooms, Trouble } from './room-list.tsx'
 
 let known = NOTHING
+const suggested = pickRoom(Math.random())
 
 function Lobby(): ComponentChild {
   const unlisted = known.entries.filter(({ game }) => !isGame(game))
@@ -28,13 +31,15 @@ function Lobby(): ComponentChild {
       </header>
       <main>
         <Trouble known={known} />
-        {GAMES.map((game) => (
-          <GameCard key={game.id} game={game} />
-        ))}
-        <RaceCard />
-        {isLocal(location.href) && <Near />}
+        <div class="games">
+          {GAMES.map((game) => (
+            <GameCard key={game.id} game={game} />
+          ))}
+        </div>
+        <OwnRoom />
         {unlisted.length > 0 && <Others entries={unlisted} />}
         <More known={known} more={() => more()} />
+        <RaceCard />
       </main>
     </>
   )
@@ -56,6 +61,12 @@ function Others({ entries }: { entries: readonly Entry[] }): ComponentChild {
   )
 }
 
+/** Into the room with most players that has a place, or else into a new one. */
+function quickRoom(entries: readonly Entry[]): string {
+  const open = entries.filter(({ standing }) => standing === 'open')
+  return open.toSorted((a, b) => b.players - a.players)[0]?.room ?? suggested
+}
+
 function GameCard({ game }: { game: Game & { id: GameId } }): ComponentChild {
   const here = known.entries.filter((entry) => entry.game === game.id)
   const Picture = PICTURES[game.id]
@@ -67,32 +78,69 @@ function GameCard({ game }: { game: Game & { id: GameId } }): ComponentChild {
       <div class="words">
         <h2>{game.title}</h2>
         <p>{game.about}</p>
-        <NewRoom
-          link={(room) => linkTo(game, room)}
-          isThere={(room) => here.some((entry) => entry.room === room)}
-        />
-        {game.alone && (
-          <p class="alone">
-            <a href={`./${game.id}/?${game.alone.query}`}>{game.alone.text}</a>
-          </p>
-        )}
+        <div class="row">
+          <a class="button main" href={linkTo(game.id, quickRoom(here))}>
+            Play {game.title}
+          </a>
+          {game.alone && (
+            <a class="button" href={`./${game.id}/?${game.alone.query}`}>
+              {game.alone.text}
+            </a>
+          )}
+        </div>
       </div>
       <section class="sessions" aria-label={`Sessions of ${game.title}`}>
-        <h3>Running now</h3>
         {here.length === 0 ? (
-          <Nobody />
+          <p class="empty">{known.asked ? 'Nobody plays just now.' : 'Asking…'}</p>
         ) : (
-          <Rooms entries={here} link={({ room }) => linkTo(game, room)} />
+          <Rooms entries={here} link={({ room }) => linkTo(game.id, room)} />
         )}
       </section>
     </article>
   )
 }
 
+/** A room with a name of one's own, of any game. */
+function OwnRoom(): ComponentChild {
+  const [chosen, choose] = useState<string>(GAMES[0].id)
+  const [isListed, list] = useState(true)
+  return (
+    <section class="own" aria-label="A room of your own">
+      <h2>A room of your own</h2>
+      <p>Choose game and name, and send the link: everybody who has it may join.</p>
+      <div class="choice">
+        <label>
+          Game
+          <select value={chosen} onChange={(event) => choose(event.currentTarget.value)}>
+            {GAMES.map(({ id, title }) => (
+              <option key={id} value={id}>
+                {title}
+              </option>
+            ))}
+          </select>
+        </label>
+        <label class="tick">
+          <input
+            type="checkbox"
+            checked={isListed}
+            onChange={(event) => list(event.currentTarget.checked)}
+          />
+          Show it in this list
+        </label>
+      </div>
+      <NewRoom
+        link={(room) => linkTo(chosen, room, isListed)}
+        isThere={(room) => known.entries.some((one) => one.game === chosen && one.room === room)}
+      />
+      {isLocal(location.href) && <Near />}
+    </section>
+  )
+}
+
 // No game: nobody joins it, and it needs no hub.
 function RaceCard(): ComponentChild {
   return (
-    <article class="game">
+    <article class="game wide">
       <div class="picture">
         <RacePicture />
       </div>
@@ -112,13 +160,6 @@ function RaceCard(): ComponentChild {
   )
 }
 
-function Nobody(): ComponentChild {
-  const text = known.asked
-    ? 'Nobody plays just now. Start a room: send the link, or play with bots.'
-    : 'Asking…'
-  return <p class="empty">{text}</p>
-}
-
 // Why links are good for this machine only, and what makes better ones.
 function Near(): ComponentChild {
   return (
@@ -130,9 +171,10 @@ function Near(): ComponentChild {
   )
 }
 
-function linkTo(game: Game, room: string): string {
-  const url = new URL(`./${game.id}/`, location.href)
+function linkTo(game: string, room: string, isListed = true): string {
+  const url = new URL(`./${game}/`, location.href)
   url.searchParams.set('room', room)
+  if (!isListed) url.searchParams.set('unlisted', '')
   return url.href
 }
 

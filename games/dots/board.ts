@@ -4,6 +4,7 @@
  */
 
 import type { ObjectHandle, Vec2 } from 'holdfast'
+import * as labels from './labels.ts'
 import type { Play } from './play.ts'
 import * as rules from './rules.ts'
 
@@ -29,6 +30,8 @@ export class Board {
   readonly #calm: MediaQueryList = matchMedia('(prefers-reduced-motion: reduce)')
   #shown = new Map<DotHandle, Vec2>()
   readonly #born = new Map<number, number>()
+  /** Of this frame. */
+  #labels: labels.Label[] = []
   #play: Play | null = null
   #width = 0
   #height = 0
@@ -89,6 +92,7 @@ export class Board {
       this.#drawDot(play, dot, at)
     }
     this.#shown = shown
+    this.#drawLabels()
   }
 
   #ageOf(number: number): number {
@@ -134,7 +138,8 @@ export class Board {
     const [x, y] = this.#toCanvas(at)
     if (dot.away) {
       this.#disc(x, y, DOT_RADIUS, 'rgb(255 255 255 / 0.16)')
-      return this.#label(x, y, 'away')
+      this.#labels.push({ x, y, text: 'away' })
+      return
     }
     if (!owner) return
     const colour = rules.colourOf(owner.player)
@@ -146,22 +151,27 @@ export class Board {
       this.#ring(x, y, DOT_RADIUS + 4.5, 1.5, colour)
       this.#pen.setLineDash([])
     }
-    this.#label(x, y, dot.mine ? `${owner.name} (you)` : owner.name)
+    this.#labels.push({ x, y, text: dot.mine ? `${owner.name} (you)` : owner.name })
   }
 
-  #label(x: number, y: number, text: string): void {
+  #drawLabels(): void {
     const pen = this.#pen
     pen.font = '500 13px system-ui, sans-serif'
     pen.textAlign = 'center'
-    const half = pen.measureText(text).width / 2 + 4
-    const left = Math.min(Math.max(x, half), this.#width - half)
-    const below = y + DOT_RADIUS + 24 < this.#height
+    const widths = this.#labels.map(({ text }) => pen.measureText(text).width)
+    const places = labels.place(this.#labels, widths, [this.#width, this.#height])
+    for (const [at, { text }] of this.#labels.entries()) this.#drawLabel(places[at]!, text)
+    this.#labels = []
+  }
+
+  #drawLabel([x, y]: Vec2, text: string): void {
+    const pen = this.#pen
     pen.lineWidth = 4
     pen.lineJoin = 'round'
     pen.strokeStyle = 'rgb(15 18 24 / 0.8)'
-    pen.strokeText(text, left, below ? y + DOT_RADIUS + 20 : y - DOT_RADIUS - 12)
+    pen.strokeText(text, x, y)
     pen.fillStyle = 'rgb(230 233 239 / 0.92)'
-    pen.fillText(text, left, below ? y + DOT_RADIUS + 20 : y - DOT_RADIUS - 12)
+    pen.fillText(text, x, y)
   }
 
   #disc(x: number, y: number, radius: number, colour: string): void {

@@ -93,6 +93,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         ticket: ticketIn(location.hash),
         types: TYPES,
         playersMax: PLAYERS_MAX,
+        listed: !query.has('unlisted'),
         server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,

@@ -122,6 +122,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         types: TYPES,
         topology: 'mesh',
         playersMax: PLAYERS_MAX,
+        listed: !query.has('unlisted'),
         server,
         condition: query.get('condition') || undefined,
         signal: giveUp.signal,

@@ -2,7 +2,7 @@
 
 import { createMind, type Mind, skillOf, think } from './rules/brain.ts'
 import type { Act } from './rules/acts.ts'
-import { CELLS, widest } from './rules/maze.ts'
+import { beginning } from './rules/maze.ts'
 import { type Deed, step } from './rules/step.ts'
 import { EMPTY, type World } from './rules/world.ts'
 import { type Chance, next } from '../chance.ts'
@@ -59,8 +59,7 @@ export class Practice implements MazeClient {
   }
 
   #bear(id: number): void {
-    const at = Math.floor(next(this.#chance) * CELLS)
-    this.#deeds.push({ by: id, act: { rat: id, kind: 'born', at, facing: widest(at) } })
+    this.#deeds.push({ by: id, act: { rat: id, kind: 'born', ...beginning(next(this.#chance)) } })
   }
 
   #end(): void {

@@ -4,7 +4,7 @@ import { HoldfastError } from 'holdfast'
 import type { Session, SlotsHandle } from 'holdfast'
 import type { MazeClient } from './maze-client.ts'
 import { type Act, type ActRecord, encode } from './rules/acts.ts'
-import { CELLS, widest } from './rules/maze.ts'
+import { beginning } from './rules/maze.ts'
 import { labelOf, MAP, note } from './game.ts'
 import { Maze } from './slots.ts'
 import { nameOnLan, shownName } from './names.ts'
@@ -103,9 +103,7 @@ export class Seat implements MazeClient {
     if (!this.plays || !this.live || ratOf(this.ahead, this.me)) return
     if (this.slot - this.#bornIn < BIRTH_SLOTS) return
     this.#bornIn = this.slot
-    const at = Math.floor(Math.random() * CELLS)
-    const place = this.birthplace ?? { at, facing: widest(at) }
-    this.act({ kind: 'born', ...place })
+    this.act({ kind: 'born', ...(this.birthplace ?? beginning(Math.random())) })
   }
 
   // The last who went are last but for those who are here.

@@ -132,6 +132,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         types: TYPES,
         keepRoom: { key },
         playersMax: PLAYERS_MAX,
+        listed: !query.has('unlisted'),
         primaries: query.has('hosts') ? 'hosts' : 'all',
         server,
         condition: query.get('condition') || undefined,

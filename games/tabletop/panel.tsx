@@ -112,7 +112,7 @@ function Rules({ play, choose }: { play: Play; choose: () => void }): ComponentC
   if (!game) return null
   return (
     <>
-      <details open class="rules">
+      <details class="rules">
         <summary>{TITLES[game][0]}: the rules</summary>
         <ul>
           {RULES[game].map((rule) => (

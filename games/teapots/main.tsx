@@ -94,6 +94,7 @@ function wish({ name }: Guest): JoinOptions {
     room,
     name,
     playersMax: seats,
+    listed: !query.has('unlisted'),
     server,
     condition: query.get('condition') || undefined,
   }

@@ -128,9 +128,9 @@ test('T2: the lobby lists the rooms there are, and one joins or starts another',
   await lobby.until({ status: 'live', members: '1,2' })
 
   await lobby.page.goto(cluster.hub.url)
-  const card = lobby.page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
-  await card.getByRole('textbox', { name: /name your room/i }).fill('new-room')
-  await card.getByText(/start a new room/i).click()
+  const form = lobby.page.getByRole('region', { name: 'A room of your own' })
+  await form.getByRole('textbox', { name: /name your room/i }).fill('new-room')
+  await form.getByText(/start a new room/i).click()
   await lobby.page.getByRole('button', { name: /join/i }).click()
   await lobby.until({ status: 'live', members: '1', role: 'alone' })
 })

@@ -90,20 +90,39 @@ test('lobby, race and examples: nothing serious for accessibility, in landmarks,
 
 test('the lobby: a room gets the name that one types, and what a link is worth is said (AP-24)', async () => {
   await page.goto(hub.url)
-  const card = page.getByRole('article').filter({ hasText: 'Everybody is a dot' })
-  const name = card.getByRole('textbox', { name: /name your room/i })
-  const link = card.getByRole('textbox', { name: 'Link to this room' })
+  const form = page.getByRole('region', { name: 'A room of your own' })
+  const name = form.getByRole('textbox', { name: /name your room/i })
+  const link = form.getByRole('textbox', { name: 'Link to this room' })
   const suggested = await name.getAttribute('placeholder')
   expect(await link.inputValue()).toBe(`${hub.url}/dots/?room=${suggested}`)
   await name.fill('our-place')
   expect(await link.inputValue()).toBe(`${hub.url}/dots/?room=our-place`)
-  await card.getByText('This link works on this machine only.').waitFor()
-  await card.getByRole('button', { name: 'QR' }).click()
-  await card.getByRole('img', { name: 'The link as a QR code' }).waitFor()
+  await form.getByLabel('Game').selectOption('Tabletop')
+  await form.getByLabel('Show it in this list').uncheck()
+  expect(await link.inputValue()).toBe(`${hub.url}/tabletop/?room=our-place&unlisted=`)
+  await form.getByText('This link works on this machine only.').waitFor()
+  await form.getByRole('button', { name: 'QR' }).click()
+  await form.getByRole('img', { name: 'The link as a QR code' }).waitFor()
   expect(await findings(page)).toEqual([])
   expect(await wordsOf(page)).toMatch(/--host 0\.0\.0\.0/)
+  await form.getByLabel('Game').selectOption('Dots')
   await name.press('Enter')
   await page.getByRole('heading', { name: 'Join our-place' }).waitFor()
+  await page.getByRole('button', { name: 'Join' }).click()
+  await window.until({ status: 'live' })
+  // It is in no list.
+  const listed = (await (await fetch(`${hub.url}/api/sessions`)).json()) as { room: string }[]
+  expect(listed.filter(({ room }) => room === 'our-place')).toEqual([])
+})
+
+test('the lobby: one press leads to where most play (AP-24)', async () => {
+  const other = await Window.open('other', `${hub.url}/dots/?room=busy&name=Ada`)
+  await other.until({ status: 'live' })
+  await page.goto(hub.url)
+  await page.getByText('busy').waitFor()
+  await page.getByRole('link', { name: 'Play Dots' }).click()
+  await page.getByRole('heading', { name: 'Join busy' }).waitFor()
+  await other.end()
 })
 
 /** Through the door of a game, whose name is ready to be typed over. */
@@ -212,6 +231,38 @@ test('on a phone, upright and on its side, nothing lies over a control, with fou
   await ada.getByRole('button', { name: 'Mute' }).tap()
   await ada.getByRole('button', { name: 'Under the lid' }).tap()
   await ada.getByRole('heading', { name: 'Under the lid' }).waitFor()
+  await context.close()
+})
+
+test('on a phone what happened to the server is said beside the score, not over it (N-27)', async () => {
+  const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
+  const context = await page.context().browser()!.newContext(phone)
+  const [linus, ada, grace] = [
+    await context.newPage(),
+    await context.newPage(),
+    await context.newPage(),
+  ]
+  for (const [one, name] of [
+    [linus, 'Linus'],
+    [ada, 'Ada'],
+    [grace, 'Grace'],
+  ] as const) {
+    await one.goto(pathOf('teapots', `&name=${name}`).replace('alone', 'news'))
+    await one.waitForFunction(() => document.body.dataset['status'] === 'live')
+  }
+  await ada.waitForFunction(() => document.body.dataset['safety'] === 'backed-up')
+  await linus.close()
+  await ada
+    .locator('.banner')
+    .getByText(/was the server and is gone/)
+    .waitFor()
+  await ada.bringToFront()
+  await ada.screenshot({ path: 'test/e2e/shots/pages-3-news.png' })
+  const said = '.banner p, .scores, .bowl, .top, .stick, .fire'
+  for (const [width, height] of SIZES) {
+    await ada.setViewportSize({ width, height })
+    expect([width, height, await clashes(ada, said)]).toEqual([width, height, []])
+  }
   await context.close()
 })
 

@@ -51,6 +51,16 @@ test('nobody is seen from further than ten cells', () => {
   expect(Math.max(...sights)).toBeLessThanOrEqual(10)
 })
 
+test('who begins sees three cells at least: not a wall at the nose (N-27)', () => {
+  const chances = Array.from({ length: 1_000 }, (_, at) => at / 1_000)
+  const views = chances.map((chance) => {
+    const { at, facing } = maze.beginning(chance)
+    return maze.sight(at, facing)
+  })
+  expect(Math.min(...views)).toBe(3)
+  expect(new Set(chances.map((chance) => maze.beginning(chance).at)).size).toBeGreaterThan(300)
+})
+
 test.each([
   [0, 2, 3],
   [1, 3, 2],

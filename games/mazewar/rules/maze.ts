@@ -113,6 +113,18 @@ export function widest(at: number): Facing {
   return best
 }
 
+/** How far one sees from a place to begin at, in cells: there is a way to go. */
+const VIEW = 3
+const VIEWS = Array.from({ length: CELLS }, (_, at) => at).filter((at) => {
+  return sight(at, widest(at)) >= VIEW
+})
+
+/** A cell to begin at, and the way to look from there. @param chance  from 0 to below 1 */
+export function beginning(chance: number): { at: number; facing: Facing } {
+  const at = VIEWS[Math.floor(chance * VIEWS.length)]!
+  return { at, facing: widest(at) }
+}
+
 /** How many cells one sees from a cell that way. */
 export function sight(at: number, facing: Facing): number {
   let cells = 0
