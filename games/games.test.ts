@@ -8,8 +8,8 @@ import { GAMES, isGame } from './games.ts'
 import { PAGES } from './pages.ts'
 
 const folder = fileURLToPath(new URL('.', import.meta.url))
-/** Pages that join no room. */
-const NO_GAMES = ['.', 'race', 'rooms']
+/** Pages that join no room, or one to which another page leads. */
+const OTHERS = ['.', 'race', 'rooms', 'examples/vue']
 
 test('each folder with a page is a game of the lobby or a page beside it', () => {
   const pages = readdirSync(folder, { recursive: true, encoding: 'utf8' })
@@ -18,7 +18,7 @@ test('each folder with a page is a game of the lobby or a page beside it', () =>
     // One with its own server is no page of a hub.
     .filter((path) => path === '.' || !existsSync(join(folder, path, 'vite.config.ts')))
   const known = Object.values(PAGES).map((path) => path.slice('./'.length, -1))
-  const missing = pages.filter((path) => ![...NO_GAMES, ...known].includes(path) && !isGame(path))
+  const missing = pages.filter((path) => ![...OTHERS, ...known].includes(path) && !isGame(path))
   expect(
     missing,
     'a game belongs into GAMES of games/games.ts, an example into PAGES of games/pages.ts',
