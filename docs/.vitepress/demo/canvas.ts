@@ -14,6 +14,9 @@ const KEYS: Readonly<Record<string, Vec2>> = {
   ArrowDown: [0, 1],
 }
 
+/** The colour of a dot whose player is away. */
+const AWAY = 'rgb(255 255 255 / 0.25)'
+
 /** A player's colour. */
 export function colourOf(player: number, alpha: number = 1): string {
   return `oklch(0.78 0.15 ${Math.round((player * 137.508) % 360)} / ${alpha})`
@@ -89,10 +92,10 @@ export class Canvas {
       const [x, y] = dot.state.pos
       const at: Vec2 = [from[0] + (x - from[0]) * share, from[1] + (y - from[1]) * share]
       this.#shown.set(dot, at)
-      const player = dot.owner?.player ?? 0
-      const alpha = dot.away ? 0.3 : 1
-      this.#disc(at, 7.5, colourOf(player, 0.14 * alpha))
-      this.#disc(at, 3.6, colourOf(player, alpha))
+      // The server holds the dot of a player who is away.
+      const colour = dot.away ? AWAY : colourOf(dot.owner?.player ?? 0)
+      if (!dot.away) this.#disc(at, 7.5, colourOf(dot.owner?.player ?? 0, 0.14))
+      this.#disc(at, 3.6, colour)
       this.#label(at, dot.away ? 'away' : (dot.owner?.name ?? ''))
     }
   }
