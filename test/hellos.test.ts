@@ -1,6 +1,7 @@
 // Goal: a later build that still speaks what this one does is let in everywhere, and one that does
 // not learns which versions are spoken; nobody on the way takes a version from what was offered.
 // Method: the hello of each protocol by hand, as a build says it that speaks one version more.
+import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { HUB_VERSION } from '../packages/holdfast/src/hub-protocol/messages.ts'
 import {
@@ -33,6 +34,17 @@ const later = (version: number): number => encodeVersions({ lowest: version, hig
 /** Of one that speaks two later ones alone. */
 const tooLate = (version: number): number =>
   encodeVersions({ lowest: version + 1, highest: version + 2 })
+
+test('the page on versions has those of this build (N-2)', () => {
+  const page = readFileSync('docs/versions.md', 'utf8')
+  const rows = [...page.matchAll(/^\| (\w[^|]*) \| (\d+) \|$/gm)]
+  expect(rows.map(([, between, version]) => [between, Number(version)])).toEqual([
+    ['member and hub', HUB_VERSION],
+    ['members of a room', SESSION_VERSION],
+    ['links of members', SEAL_VERSION],
+    ['mailboxes', MAIL_VERSION],
+  ])
+})
 
 describe('a later build', () => {
   test('says hello to the hub, or hears what that speaks (N-2)', () => {
