@@ -51,7 +51,9 @@ function report(session: Session): void {
   let { primary: server, backup } = session
   let news = ''
   const show = (): void => {
-    if (session.status === 'lost') return say(`The session is lost: ${session.reason}`, 'bad')
+    if (session.status === 'lost') {
+      return say(`The session is lost (${session.reason}): reload to join again`, 'bad')
+    }
     if (session.hub === 'down') return say('The hub does not answer. Trying again …', 'bad')
     if (session.status !== 'live') return say('The server does not answer. Trying again …', 'bad')
     if (news !== '') return say(`${news}. ${roles(session)}`, 'good')
