@@ -49,6 +49,9 @@ describe('the codebase is in order', () => {
       expect(said(layers.nodeReached(`packages/holdfast/src/${door}.ts`, sources))).toEqual([])
     }
   })
+  test('a server that is bundled needs no optional package', () => {
+    expect(all(layers.demanded)).toEqual([])
+  })
   test('a mailbox loads nothing of sessions', () => {
     for (const door of ['packages/mailbox/src/index.ts', 'packages/mailbox/src/browser.ts']) {
       expect(said(layers.sessionReached(door, sources))).toEqual([])
@@ -160,6 +163,12 @@ describe('a broken rule about imports is seen', () => {
     ],
   ])('%s: %s (apart)', (path, text) => {
     expect(complaintsOf(layers.apart, path, text)).toEqual([expect.stringContaining('are apart')])
+  })
+  test('a package that is required outside a try', () => {
+    const path = 'packages/holdfast/src/drivers/a.ts'
+    const load = `const load = () => require('libsql')`
+    expect(complaintsOf(layers.demanded, path, `try { ${load}\nload() } catch {}`)).toHaveLength(1)
+    expect(complaintsOf(layers.demanded, path, `try { require('libsql') } catch {}`)).toEqual([])
   })
   test.each([
     [

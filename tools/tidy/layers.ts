@@ -166,6 +166,20 @@ function games(source: Source): Complaint[] {
   return complaints
 }
 
+/** Packages that are required outside a `try`: inside, bundlers for servers let them be missing. */
+export function demanded(source: Source): Complaint[] {
+  if (!source.path.startsWith('packages/') || isTest(source.path)) return []
+  const complaints: Complaint[] = []
+  walk(source.program, (node, above) => {
+    if (node.type !== 'CallExpression' || node.callee.type !== 'Identifier') return
+    if (node.callee.name !== 'require') return
+    const around = above.findLast(({ type }) => /^TryStatement$|Function/.test(type))
+    if (around?.type === 'TryStatement') return
+    complaints.push(complain(source, node.start, 'requires a package outside a try'))
+  })
+  return complaints
+}
+
 /** What members, hubs and mailboxes may all use. */
 const SHARED = /^(layer 0|wire|motion|faults|link|seal|replication|drivers|api)$/
 

@@ -21,11 +21,11 @@ interface Sodium {
 
 const require = createRequire(import.meta.url)
 
-/** Its ciphers; null where it is not installed. @param load  loads it; tests replace it */
-export function sodiumNative(load: () => unknown = () => require('sodium-native')): Ciphers | null {
+/** Its ciphers; null where it is not installed. @param load  loads it in its place, for tests */
+export function sodiumNative(load?: () => unknown): Ciphers | null {
   let sodium: Sodium
   try {
-    sodium = load() as Sodium
+    sodium = (load ? load() : require('sodium-native')) as Sodium
   } catch {
     return null
   }

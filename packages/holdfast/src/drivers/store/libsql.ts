@@ -16,12 +16,12 @@ const require = createRequire(import.meta.url)
 /**
  * The class of databases.
  *
- * @param load  loads it; a test replaces it, to see the error where libsql is missing
+ * @param load  loads it in its place: a test sees the error where libsql is missing
  * @throws HoldfastError `store` where it is not installed, naming the command that installs it
  */
-export function libsql(load: () => unknown = () => require('libsql')): typeof Database {
+export function libsql(load?: () => unknown): typeof Database {
   try {
-    return load() as typeof Database
+    return (load ? load() : require('libsql')) as typeof Database
   } catch (error) {
     const cure = `npm install ${LIBSQL} (with npx: npx -p holdfast -p "${LIBSQL}" holdfast …)`
     throw new HoldfastError('store', `${whyNot(error)}; it is not installed with Holdfast: ${cure}`)
