@@ -132,7 +132,7 @@ describe('a closed room', () => {
     const w = world({ seed: 9, closed })
     for (const odd of ['a', 'a.b', 'a.b.c!', 'x'.repeat(2_049), 7 as never]) {
       expect(await met(w, { ...inn, ticket: odd })).toMatch(
-        /^bad-value: ticket is what mintTicket /,
+        /^bad-value: ticket is what mintTicket, /,
       )
     }
   })
