@@ -34,6 +34,8 @@ const OURS: readonly [name: string, place: Entry['place'], text: string][] = [
 
 /** What a page of the first game loads at most, gzipped. */
 const GOAL_KB = 50
+/** The goal for what documents add to a page, gzipped. */
+const TEXT_KB = 10
 /** The goal for what the hooks add to a page, gzipped. */
 const HOOKS_KB = 3
 
@@ -61,7 +63,10 @@ export async function run(): Promise<BenchReport> {
     rows.push(row(packages.map(version).join(', '), code))
   }
   const packed = new Map(rows.map(([name, , gzipped]) => [name, gzipped]))
-  const hooks = Number((packed.get(IN_PAGES_WITH_HOOKS)! - packed.get(IN_PAGES)!).toFixed(1))
+  const over = (name: string): number => {
+    return Number((packed.get(name)! - packed.get(IN_PAGES)!).toFixed(1))
+  }
+  const [hooks, documents] = [over(IN_PAGES_WITH_HOOKS), over(IN_PAGES_WITH_TEXT)]
   return {
     tables: [
       table(
@@ -73,6 +78,7 @@ export async function run(): Promise<BenchReport> {
     goals: [
       atMost('first game of README, gzipped', weigh(game.code).gzipped / 1_000, GOAL_KB, 'kB'),
       atMost('hooks of holdfast/react, gzipped', hooks, HOOKS_KB, 'kB'),
+      atMost('documents of holdfast/yjs, gzipped', documents, TEXT_KB, 'kB'),
     ],
     notes: [
       `kB of 1,000 bytes, Vite ${viteVersion}, target es2022, gzip at level 9`,

@@ -93,6 +93,15 @@ describe('awareness', () => {
     expect([one.getLocalState(), two.getStates().size]).toEqual([null, 1])
   })
 
+  test('is sent again now and then, for a message may be lost with a link', async () => {
+    const { w, at } = await room(6, 2, 'rtt=40')
+    await named(w, at)
+    const events: string[] = []
+    for (const kind of ['update', 'change']) at[0]!.on(kind, () => events.push(kind))
+    await w.run(65_000)
+    expect(events).toEqual(['update', 'update'])
+  })
+
   test('refuses states that are too large or no JSON, by name', async () => {
     const { at } = await room(4, 2)
     expect(() => at[0]!.setLocalStateField('name', 'x'.repeat(9_000))).toThrow(

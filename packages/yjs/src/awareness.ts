@@ -3,15 +3,15 @@
  * y-protocols, which editors take; but a state is there as long as its member, whom the session
  * knows, so there are no timeouts, and a tab in the background keeps its cursor.
  *
- * States are messages that nobody stores. A member sends its own again to newcomers, and to all
- * when another serves, who may have lost some. A message has the client id and the number of the
+ * States are messages that nobody stores. A member sends its own again to newcomers, to all when
+ * another serves, who may have lost some, and now and then, for a lost link. A message has the client id and the number of the
  * state, so an older one that took a slower path changes nothing.
  */
 
 import type * as Y from 'yjs'
 import { CUSTOM_SAID_MAX } from '../../holdfast/src/custom/protocol/custom.ts'
 import type { MemberInfo } from '../../holdfast/src/kind/kind.ts'
-import { HoldfastError, type PartHost } from '../../holdfast/src/part.ts'
+import { HoldfastError, type PartHost, type Stop } from '../../holdfast/src/part.ts'
 import { misfit, within } from '../../holdfast/src/machine.ts'
 import { decode, encode, maybe, record, text, varint } from '../../holdfast/src/wire/layout.ts'
 
@@ -19,6 +19,8 @@ import { decode, encode, maybe, record, text, varint } from '../../holdfast/src/
 export const STATE_MAX: number = CUSTOM_SAID_MAX - 64
 /** Shortest time between two messages of a member, in ms. */
 const PACE_MS = 40
+/** A state that did not change is sent again after this. */
+const RENEW_MS = 30_000
 
 export const messageLayout = record({
   client: varint,
@@ -66,6 +68,7 @@ export class Awareness {
   #clock = 0
   #isDirty = false
   #isPaced = false
+  #renewal: Stop | null = null
 
   constructor(doc: Y.Doc, name: string, host: PartHost<object>) {
     this.doc = doc
@@ -74,6 +77,7 @@ export class Awareness {
     this.#known = new Set(host.members.map(({ inc }) => inc))
     this.#primary = host.primary?.inc ?? 0
     this.setLocalState({})
+    this.#renew()
   }
 
   /** This member's client id. */
@@ -143,8 +147,9 @@ export class Awareness {
     this._observers.clear()
   }
 
-  /** Removes the states of others, once the session has ended. */
+  /** Removes the states of others, once the session or the document has ended. */
   clear(): void {
+    this.#renewal?.()
     for (const inc of [...this.#clients.keys()]) this.#forget(inc)
   }
 
@@ -211,6 +216,16 @@ export class Awareness {
     }
     const { length } = new TextEncoder().encode(json)
     if (length > STATE_MAX) throw misfit(`${what} has at most ${STATE_MAX} bytes: ${length}`)
+  }
+
+  #renew(): void {
+    this.#renewal = this.#host.after(RENEW_MS, () => {
+      this.#renew()
+      if (this.getLocalState() === null) return
+      this.#clock++
+      this.#isDirty = true
+      this.#flush()
+    })
   }
 
   // One message each PACE_MS, with the newest state.
