@@ -8,9 +8,16 @@ export function anchorOf(heading: string): string {
   return words.replaceAll(' ', '-')
 }
 
-/** Shows code as it stands, also with two braces, which are a template's elsewhere in a page. */
+/**
+ * Shows code as it stands, also with two braces, which are a template's elsewhere in a page, and
+ * indented code as that between fences: in docstrings it is TypeScript.
+ */
 export function codeOf(markdown: MarkdownRenderer): void {
   const { renderer } = markdown
+  renderer.rules.code_block = (tokens, index, options, env: { relativePath?: string }, self) => {
+    tokens[index]!.info = env.relativePath?.startsWith('api/') ? 'tsx' : 'txt'
+    return renderer.rules.fence!(tokens, index, options, env, self)
+  }
   const render = renderer.rules.code_inline!
   renderer.rules.code_inline = (tokens, index, options, env, self) => {
     tokens[index]!.attrSet('v-pre', '')

@@ -139,7 +139,7 @@ test.each([
   ['first page', ''],
   ['guide', 'guide/'],
   ['reference', 'reference.html'],
-  ['API', 'api/holdfast-hub.html'],
+  ['API', 'api/holdfast-react.html'],
 ])('%s: nothing serious for accessibility, bright and dark, wide and on a phone', async (_, at) => {
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme })
