@@ -122,6 +122,28 @@ describe.each(LIBRARIES)('%s', (_name, alias) => {
     expect(await input.getAttribute('aria-invalid')).toBe('true')
   })
 
+  test('two who type into one field lose no key, and see the same', async () => {
+    const [ada, grace] = await both()
+    expect(await ask(ada, `deal('Bread')`)).toBe(true)
+    const inputs = [ada, grace].map(({ page }) => page.getByLabel('Title 1'))
+    for (const input of inputs) await input.waitFor()
+    const typing = [ada, grace].map(async ({ page }, at) => {
+      await inputs[at]!.focus()
+      await page.keyboard.press('End')
+      for (let n = 0; n < 12; n++) await page.keyboard.type('Ag'[at]!, { delay: 60 + 7 * at })
+    })
+    await Promise.all(typing)
+    const values = (): Promise<string[]> => Promise.all(inputs.map((input) => input.inputValue()))
+    await expect
+      .poll(async () => (await values()).map((value) => value.match(/[Ag]/g)?.length ?? 0))
+      .toEqual([24, 24])
+    const [one, two] = await values()
+    expect(one).toBe(two)
+    expect(one).toMatch(/^Bread[Ag]{24}$/)
+    expect(one!.split('A').length - 1).toBe(12)
+    expect(await inputs[0]!.getAttribute('aria-invalid')).toBe('false')
+  })
+
   test('a lost session can be joined again; a reload is the same player', async () => {
     const [, grace] = await both('&remember')
     await ask(grace, 'crash()')

@@ -1,4 +1,4 @@
-/** A text field that several people edit: the caret stays, and remote changes wait for a rest. */
+/** A text field that several people edit: the caret stays, and what they type is merged. */
 
 import {
   type ChangeEvent,
@@ -11,9 +11,12 @@ import {
 } from 'react'
 import type { Fields, ObjectHandle, PieceHandle, StateOf } from '../../holdfast/src/index.ts'
 import { useObject, usePiece } from './hooks.ts'
+import { merge, moved } from './text.ts'
 
-/** How long after the last key remote changes are shown, in ms. */
+/** How long after the last key the shared text is shown, in ms. */
 const REST_MS = 1_000
+/** How often a text is merged and written again because another writer was first. */
+const ATTEMPTS_MAX = 8
 
 // React 18 warns of layout effects on a server, which has none.
 const useLayout = typeof document === 'undefined' ? useEffect : useLayoutEffect
@@ -40,7 +43,7 @@ export interface FieldProps {
   readonly onCompositionEnd: (event: CompositionEvent<TextElement>) => void
   /** Shows the shared text. */
   readonly onBlur: () => void
-  /** The last change was refused: too long, not allowed, or somebody was first. */
+  /** The last change was refused: too long, not allowed, or the piece is held by another. */
   readonly 'aria-invalid': boolean
 }
 
@@ -48,40 +51,46 @@ export interface FieldProps {
 interface Draft {
   readonly of: string
   readonly text: string
+  /** Whether it has what another user typed, too. */
+  readonly isMerged: boolean
 }
 
 /**
  * Binds a text of an object or a piece to an input: `<input {...useField(card, 'title')} />`. The
  * first change is written at once, and then the newest whenever the one before has its outcome; an
- * object is taken first if it is another's. What others write shows once this user has rested for a
- * second or left the input, with the caret where it was. After a refusal the input shows the shared
+ * object is taken first if it is another's. What others write into it meanwhile is merged, with the
+ * caret where it was, so nobody loses what they type. After a refusal the input shows the shared
  * text again, and is `aria-invalid` until the next change.
  */
 export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<F>): FieldProps {
   const state = useValue(handle)
   const of = `${handle.id} ${name}`
-  const shared = (state[name] as string | null) ?? ''
   const [draft, setDraft] = useState<Draft | null>(null)
   const [refused, setRefused] = useState('')
-  const text = draft?.of === of ? draft.text : null
-  const value = text ?? shared
-  const ref = useCaret(value, text !== null)
   const writer = useRef<Writer | null>(null)
-  writer.current ??= new Writer()
+  if (writer.current?.of !== of) writer.current = new Writer(of, handle as AnyHandle, name)
+  const own = draft?.of === of ? draft : null
+  const value = own?.text ?? (state[name] as string | null) ?? ''
+  const ref = useCaret(value, own !== null && !own.isMerged)
 
+  const rest = (): void => writer.current!.rest(() => setDraft(null))
   useEffect(() => {
     if (draft === null) return
-    const timer = setTimeout(() => writer.current!.afterWrites(() => setDraft(null)), REST_MS)
+    const timer = setTimeout(rest, REST_MS)
     return () => clearTimeout(timer)
   }, [draft])
 
   const change = (element: TextElement, isComposing: boolean): void => {
-    setDraft({ of, text: element.value })
+    const text = writer.current!.type(value, element.value)
+    setDraft({ of, text, isMerged: text !== element.value })
     setRefused('')
     if (isComposing) return
-    writer.current!.write(handle as AnyHandle, name, element.value, () => {
-      setRefused(of)
-      setDraft(null)
+    writer.current!.write({
+      merged: (all) => setDraft({ of, text: all, isMerged: true }),
+      refused: () => {
+        setRefused(of)
+        setDraft(null)
+      },
     })
   }
   return {
@@ -91,7 +100,7 @@ export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<
       change(currentTarget, (nativeEvent as InputEvent).isComposing)
     },
     onCompositionEnd: ({ currentTarget }) => change(currentTarget, false),
-    onBlur: () => writer.current!.afterWrites(() => setDraft(null)),
+    onBlur: rest,
     'aria-invalid': refused === of,
   }
 }
@@ -128,58 +137,102 @@ function useCaret(value: string, isOwn: boolean): RefObject<never> {
   return ref as RefObject<never>
 }
 
-/** Writes one text at a time: of those that come meanwhile, the newest. */
+function textOf(handle: AnyHandle, name: string): string {
+  return (handle.state[name] as string | null | undefined) ?? ''
+}
+
+interface Outcomes {
+  /** The text now has what another user typed, too. */
+  readonly merged: (text: string) => void
+  readonly refused: () => void
+}
+
+/** Writes the newest text of a field, one at a time, merged with what others wrote. */
 class Writer {
-  #next: (() => Promise<boolean>) | null = null
+  readonly of: string
+  readonly #handle: AnyHandle
+  readonly #name: string
+  // What this user has typed, and the shared text that it was typed into; null at rest.
+  #own: string | null = null
+  #base = ''
   #isWriting = false
-  #refuse = (): void => {}
-  #then: (() => void) | null = null
+  #isNewer = false
+  #whenDone: (() => void) | null = null
 
-  write(handle: AnyHandle, name: string, text: string, refuse: () => void): void {
-    this.#next = () => write(handle, { [name]: text })
-    this.#refuse = refuse
-    this.#then = null
-    if (!this.#isWriting) void this.#run()
+  constructor(of: string, handle: AnyHandle, name: string) {
+    this.of = of
+    this.#handle = handle
+    this.#name = name
   }
 
-  /** Calls a function when no write waits, unless there is another until then. */
-  afterWrites(run: () => void): void {
-    if (this.#isWriting) this.#then = run
-    else run()
+  /** The user changed the text that was shown. @returns the text with what came meanwhile */
+  type(shown: string, typed: string): string {
+    if (this.#own === null) {
+      this.#base = shown
+      this.#own = typed
+    } else this.#own = merge(shown, typed, this.#own)
+    this.#whenDone = null
+    return this.#own
   }
 
-  async #run(): Promise<void> {
+  write(outcomes: Outcomes): void {
+    this.#isNewer = true
+    if (!this.#isWriting) void this.#run(outcomes)
+  }
+
+  /** Forgets what was typed once it is written, unless there is more until then. */
+  rest(done: () => void): void {
+    this.#whenDone = () => {
+      this.#own = null
+      done()
+    }
+    if (!this.#isWriting) this.#finish()
+  }
+
+  #finish(): void {
+    const done = this.#whenDone
+    this.#whenDone = null
+    done?.()
+  }
+
+  async #run(outcomes: Outcomes): Promise<void> {
     this.#isWriting = true
-    let isDone = true
-    while (this.#next) {
-      const next = this.#next
-      this.#next = null
-      isDone = await next()
+    let attempts = 0
+    while (this.#isNewer && attempts < ATTEMPTS_MAX) {
+      this.#isNewer = false
+      const outcome = await this.#writeOnce(outcomes)
+      attempts = outcome === 'done' ? 0 : attempts + 1
+      if (outcome === 'late') this.#isNewer = true
+      if (outcome === 'refused') attempts = ATTEMPTS_MAX
     }
     this.#isWriting = false
-    const then = this.#then
-    this.#then = null
-    if (!isDone) this.#refuse()
-    else then?.()
+    if (attempts === 0) return this.#finish()
+    this.#isNewer = false
+    this.#own = null
+    this.#whenDone = null
+    outcomes.refused()
   }
-}
 
-async function write(handle: AnyHandle, patch: Record<string, string>): Promise<boolean> {
-  try {
-    if ('update' in handle) return (await handle.update(patch as never)).ok
-    if (!handle.mine && !(await handle.take()).ok) return false
-    handle.set(patch as never)
-    return true
-  } catch {
-    return false
+  async #writeOnce({ merged }: Outcomes): Promise<'done' | 'late' | 'refused'> {
+    const handle = this.#handle
+    try {
+      if (!('update' in handle) && !handle.mine && !(await handle.take()).ok) return 'refused'
+      const shared = textOf(handle, this.#name)
+      const text = merge(this.#base, this.#own!, shared)
+      if (text !== this.#own) merged(text)
+      // A later edit is to this text, of which `shared` is a part.
+      this.#own = text
+      this.#base = shared
+      const patch = { [this.#name]: text } as never
+      if (!('update' in handle)) handle.set(patch)
+      else {
+        const outcome = await handle.update(patch)
+        if (!outcome.ok) return outcome.code === 'late' ? 'late' : 'refused'
+      }
+      this.#base = text
+      return 'done'
+    } catch {
+      return 'refused'
+    }
   }
-}
-
-// Where a caret is after a text changed elsewhere: what stands before or behind it stays there.
-function moved(before: string, after: string, caret: number): number {
-  let start = 0
-  while (start < caret && before[start] === after[start]) start++
-  if (start === caret) return caret
-  // The change began before the caret, so what is behind it stays.
-  return Math.max(start, after.length - (before.length - caret))
 }
