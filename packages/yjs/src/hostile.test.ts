@@ -9,7 +9,7 @@ import { encode } from '../../holdfast/src/wire/layout.ts'
 import { type SessionWorld, world } from '../../sim/src/session-world.ts'
 import { yDoc, type SharedDocument } from './index.ts'
 import { messageLayout } from './awareness.ts'
-import { operationLayout } from './state.ts'
+import { apply, create, operationLayout, perform, restore, snapshot } from './state.ts'
 
 const Notes = yDoc('notes')
 const office = { game: 'office', types: [Notes] }
@@ -110,6 +110,40 @@ describe('a hostile member', () => {
     textOf(notes[0]!).insert(4, ' of Ada')
     await settle(w, notes)
     expect(notes.map(read)).toEqual(['text of Ada', 'text of Ada'])
+  })
+
+  test('writes as so many clients, and shuts nobody out', () => {
+    const limits = { name: 'notes', bytes: 500_000 }
+    const state = create()
+    const edit = (player: number, update: Uint8Array): void => {
+      const by = { player, inc: player, now: 0, isHere: () => true }
+      const operation = encode(operationLayout, { piece: 0, of: 1, bytes: update })
+      const { changes = [] } = perform(state, operation, by, limits)
+      for (const change of changes) apply(state, change, limits)
+    }
+    const of = (from: number, count: number): Uint8Array => {
+      const updates = Array.from({ length: count }, (_, i) => {
+        const doc = new Y.Doc()
+        doc.clientID = from + i
+        doc.getMap('m').set(`${from + i}`, 1)
+        return Y.encodeStateAsUpdate(doc)
+      })
+      return Y.mergeUpdates(updates)
+    }
+    for (let from = 0; from < 4_096; from += 512) edit(2, of(from, 512))
+    expect(() => edit(2, of(5_000, 1))).toThrow('player 2 has 4096 clients at most: 4097')
+    edit(2, updateOf(17, 'known'))
+    // Those that wrote last have owners.
+    for (let id = 10_000; state.owners.size < 16_384; id++) state.owners.set(id, 3)
+    const [oldest] = state.owners.keys()
+    edit(1, updateOf(99_999, 'mine'))
+    expect(state.owners.size).toBe(16_384)
+    expect([oldest!, 17, 99_999].map((client) => state.owners.get(client))).toEqual([
+      undefined,
+      2,
+      1,
+    ])
+    expect(restore(snapshot(state))!.owners).toEqual(state.owners)
   })
 
   test('says nothing of cursors that are not its own, and no nonsense', async () => {

@@ -296,7 +296,7 @@ export class DocumentFace implements SharedDocument {
     if (why === 'ended') return false
     if (why === 'lost') return true
     this.#refusals++
-    if (this.#refusals === 1 && !isWatching(why)) return this.#pause(AGAIN_MS)
+    if (this.#refusals === 1) return this.#pause(AGAIN_MS)
     this.#error = why
     this.#stands('refused')
     await this.#pause(REFUSED_MS)

@@ -23,8 +23,13 @@ import { type Facts, inspect } from './inspect.ts'
 export const PIECE_MAX: number = CUSTOM_BYTES_MAX - 64
 /** The largest limit of a document, so that it and as many unfinished bytes fit a snapshot. */
 export const BYTES_LIMIT = 2_000_000
-/** Most client ids of a document: each page that edits adds one, for ever. */
-export const CLIENTS_MAX = 16_384
+/** Most client ids whose player is known: each page that edits adds one, for ever. */
+const OWNERS_MAX = 16_384
+/**
+ * Most of them that are of one player. What many clients insert at one place takes Yjs time with
+ * their square: half a second for so many, and half a minute for 17,000.
+ */
+const OWNED_MAX = 4_096
 /** An update adds at most so many times its bytes, as a rule: one that splits structs adds more. */
 const GROWTH = 4
 /** Most players with an unfinished update. */
@@ -36,7 +41,7 @@ export const operationLayout = record(piece)
 const changeLayout = record({ player: varint, ...piece })
 const snapshotLayout = record({
   update: blob(CUSTOM_SNAPSHOT_MAX),
-  owners: list(record({ client: varint, player: varint }), CLIENTS_MAX),
+  owners: list(record({ client: varint, player: varint }), OWNERS_MAX),
   unfinished: list(
     record({ player: varint, of: u16, pieces: list(blob(PIECE_MAX), piecesMost) }),
     UNFINISHED_MAX,
@@ -125,8 +130,10 @@ function checkOwners(state: DocumentState, facts: Facts, by: Asker, limits: Limi
     refused(limits, `client ${client} is of player ${owner}, who is here`)
   }
   const fresh = facts.clients.filter((client) => !state.owners.has(client)).length
-  if (state.owners.size + fresh <= CLIENTS_MAX) return
-  refused(limits, `at most ${CLIENTS_MAX} client ids edit it`)
+  if (fresh === 0) return
+  const owned = [...state.owners.values()].filter((owner) => owner === by.player).length
+  if (owned + fresh <= OWNED_MAX) return
+  refused(limits, `player ${by.player} has ${OWNED_MAX} clients at most: ${owned + fresh}`)
 }
 
 // Measured only when the estimate is above the limit. What only deletes is always taken.
@@ -173,7 +180,7 @@ function integrate(state: DocumentState, update: Uint8Array, player: number): vo
     const before = [...to.keys()].map((client) => [client, Y.getState(doc.store, client)] as const)
     Y.applyUpdate(doc, update)
     for (const [client, clock] of before) {
-      if (Y.getState(doc.store, client) > clock) owners.set(client, player)
+      if (Y.getState(doc.store, client) > clock) own(owners, client, player)
     }
     state.bytes += update.length * GROWTH
   } catch {
@@ -182,6 +189,14 @@ function integrate(state: DocumentState, update: Uint8Array, player: number): vo
   }
   state.encoded = null
   state.onUpdate?.(update)
+}
+
+// Those that wrote last are kept: refusing more of them would let a few shut out all others.
+function own(owners: DocumentState['owners'], client: number, player: number): void {
+  owners.delete(client)
+  owners.set(client, player)
+  if (owners.size <= OWNERS_MAX) return
+  for (const oldest of owners.keys()) return void owners.delete(oldest)
 }
 
 /** The document as one update. */

@@ -188,6 +188,31 @@ describe('a document', () => {
   })
 })
 
+describe('a text with formats', () => {
+  test('is the same for all, and Yjs’s own tidying of it comes to an end', async () => {
+    const { w, all, notes } = await room(20, 3)
+    const watcher = (await w.join({ ...office, watch: true })).part(Notes)
+    const everybody = [...notes, watcher]
+    for (const one of everybody) textOf(one).observe(() => {})
+    textOf(notes[0]!).insert(0, 'some words that are formatted')
+    await settle(w, everybody)
+    for (let round = 0; round < 30; round++) {
+      const text = textOf(notes[round % 3]!)
+      text.format(round % 20, 4, { bold: round % 2 === 0 || null, size: round % 3 })
+      if (round % 5 === 0) text.insert(3, 'x', { em: true })
+      if (round % 7 === 0) text.delete(1, 3)
+      await w.run(15)
+    }
+    await settle(w, everybody)
+    const deltas = everybody.map((one) => JSON.stringify(textOf(one).toDelta()))
+    expect(new Set(deltas).size).toBe(1)
+    const seqs = (): number[] => all.map((one) => one.member!.session.client.nextSeq)
+    const before = seqs()
+    await w.run(60_000)
+    expect([seqs(), w.reported]).toEqual([before, []])
+  })
+})
+
 describe('a limit', () => {
   const Small = yDoc('small', { bytes: 20_000 })
   const small = { game: 'office', types: [Small, Notes] }
