@@ -4,8 +4,8 @@
  * knows, so there are no timeouts, and a tab in the background keeps its cursor.
  *
  * States are messages that nobody stores. A member sends its own again to newcomers, to all when
- * another serves, who may have lost some, and now and then, for a lost link. A message has the client id and the number of the
- * state, so an older one that took a slower path changes nothing.
+ * another serves, who may have lost some, and now and then, for a lost link. A message has the
+ * client id and the number of the state, so an older one that took a slower path changes nothing.
  */
 
 import type * as Y from 'yjs'
