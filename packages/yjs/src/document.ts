@@ -2,7 +2,7 @@
 
 import { definePart, type PartType } from '../../holdfast/src/part.ts'
 import { checkCount, checkOptions } from '../../holdfast/src/api/options.ts'
-import { DocumentFace, type SharedDocument } from './shared.ts'
+import { DocumentApi, type SharedDocument } from './shared.ts'
 import { apply, BYTES_LIMIT, create, type Limits, perform, restore, snapshot } from './state.ts'
 
 /** The channel of documents, among those of parts. */
@@ -29,7 +29,7 @@ const documents = definePart({
   apply,
   snapshot,
   restore,
-  face: (host, limits): DocumentFace => new DocumentFace(host, limits),
+  face: (host, limits): DocumentApi => new DocumentApi(host, limits),
   receive: (face, from, message) => face.receive(from, message),
 })
 

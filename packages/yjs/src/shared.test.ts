@@ -6,7 +6,7 @@ import { Listeners, type Stop, stopping } from '../../holdfast/src/api/emitter.t
 import { Reports } from '../../holdfast/src/api/reports.ts'
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { OperationOutcome, PartEvents, PartHost } from '../../holdfast/src/part.ts'
-import { DocumentFace } from './shared.ts'
+import { DocumentApi } from './shared.ts'
 import { apply, create, type DocumentState, perform } from './state.ts'
 
 const limits = { name: 'notes', bytes: 100_000 }
@@ -81,9 +81,9 @@ class Server implements PartHost<DocumentState> {
   }
 }
 
-async function opened(): Promise<{ server: Server; face: DocumentFace; text: Y.Text }> {
+async function opened(): Promise<{ server: Server; face: DocumentApi; text: Y.Text }> {
   const server = new Server()
-  const face = new DocumentFace(server, limits)
+  const face = new DocumentApi(server, limits)
   const text = face.doc.getText('text')
   await server.pass()
   return { server, face, text }

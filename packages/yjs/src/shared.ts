@@ -92,7 +92,7 @@ const CROWDED_MS = 100
 
 type Sent = 'acknowledged' | 'lost' | 'ended' | HoldfastError
 
-export class DocumentFace implements SharedDocument {
+export class DocumentApi implements SharedDocument {
   readonly #host: PartHost<DocumentState>
   readonly #limits: Limits
   readonly #events: Teller<DocumentEvents>
