@@ -143,8 +143,10 @@ describe('an action with fields', () => {
       await answered(w, grace.act(wind, { left: 4.4, byName }))
       expect(await settled(w, grace.act(wind, { left: 'x', byName }))).toEqual({
         ok: false,
-        code: 'refused',
-        reason: 'a timer for the action "tick": field left: must be a finite number: "x"',
+        code: 'failed',
+        reason:
+          'the action "wind" failed: ' +
+          'a timer for the action "tick": field left: must be a finite number: "x"',
       })
     }
     await w.run(1_000)
@@ -171,11 +173,11 @@ describe('an action with fields', () => {
     const { w, grace } = await scene(types, types)
     expect(await answered(w, grace.act(wrong, { n: 4 }))).toBe(4)
     expect(await answered(w, grace.act(count, { of: 'dealt' }))).toBe(0)
-    const why = 'the action "wrong": its answer: must be a finite number: "many"'
+    const why = 'its answer: must be a finite number: "many"'
     expect(await settled(w, grace.act(wrong, { n: 10 }))).toEqual({
       ok: false,
-      code: 'refused',
-      reason: why,
+      code: 'failed',
+      reason: `the action "wrong" failed: ${why}`,
     })
     expect(w.reported).toEqual([`the action "wrong": HoldfastError: ${why}`])
   })

@@ -92,10 +92,10 @@ describe('a player whom the table keeps', () => {
     await answered(w, ada.act(many, [1, 200]))
     await answered(w, ada.act(many, [200, 256]))
     await answered(w, ada.act(many, [1, 10]))
-    const full = 'a table keeps 256 players at most: 256'
+    const full = 'the action "many" failed: a table keeps 256 players at most: 256'
     expect(await settled(w, ada.act(many, [257, 257]))).toEqual({
       ok: false,
-      code: 'refused',
+      code: 'failed',
       reason: full,
     })
     for (const player of [0, -1, 1.5, '3' as never]) {

@@ -180,7 +180,7 @@ describe('an action', () => {
     // @ts-expect-error a promise is no answer
     expect(refusal(() => action('a', async () => 1))).toMatch(/async/)
   })
-  test('that gives a promise is refused, nothing of it stays, and nothing is left to catch (AP-2)', async () => {
+  test('that gives a promise fails, nothing of it stays, and nothing is left to catch (AP-2)', async () => {
     const write = action('write', ((table: { set(key: string, value: number): void }) => {
       table.set('a', 1)
       return Promise.reject(new Error('later'))
@@ -188,8 +188,9 @@ describe('an action', () => {
     const { w, all } = await cluster({ types: [write] })
     const [ada, grace] = all as [Session, Session]
     const outcome = await settled(w, grace.act(write, null))
-    const sentence = 'the action "write" gave a promise: it answers at once'
-    expect(outcome).toEqual({ ok: false, code: 'refused', reason: sentence })
+    const sentence = 'it gave a promise: it answers at once'
+    const reason = `the action "write" failed: ${sentence}`
+    expect(outcome).toEqual({ ok: false, code: 'failed', reason })
     expect(ada.table.keys()).toEqual([])
     expect(w.reported).toEqual([`the action "write": HoldfastError: ${sentence}`])
   })
@@ -208,7 +209,7 @@ describe('an action', () => {
     expect(w.reported).toEqual([])
     expect(await settled(w, grace.act(trip, null))).toEqual({
       ok: false,
-      code: 'refused',
+      code: 'failed',
       reason: expect.stringMatching(/^the action "trip" failed: TypeError: /),
     })
     expect(w.reported).toHaveLength(1)
@@ -224,7 +225,7 @@ describe('an action', () => {
     const write = action('write', (table) => table.set('k', value as never))
     const { w, all } = await cluster({ types: [write] }, 1)
     const outcome = await settled(w, all[0]!.act(write, null))
-    expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
+    expect(outcome).toMatchObject({ code: 'failed', reason: expect.stringContaining(why) })
     expect(all[0]!.table.keys()).toEqual([])
   })
   const circle: Record<string, unknown> = {}
@@ -240,7 +241,7 @@ describe('an action', () => {
     const give = action('give', () => value)
     const { w, all } = await cluster({ types: [give] }, 1)
     const outcome = await settled(w, all[0]!.act(give, null))
-    expect(outcome).toMatchObject({ code: 'refused', reason: expect.stringContaining(why) })
+    expect(outcome).toMatchObject({ code: 'failed', reason: expect.stringContaining(why) })
   })
   test('that answers nothing answers null (AP-6)', async () => {
     const nothing = action('nothing', () => {})

@@ -89,7 +89,7 @@ async function scene(count = 4): Promise<Scene> {
 
 async function refusal(w: SessionWorld, asked: Promise<ActionOutcome<unknown>>): Promise<string> {
   const outcome = await settled(w, asked)
-  return outcome.ok ? 'done' : outcome.reason
+  return outcome.ok ? 'done' : outcome.reason.replace(/^the action "\w+" failed: /, '')
 }
 
 const head = ({ all }: Scene): Session => all.find((one) => one.primary?.inc === one.me.inc)!

@@ -167,9 +167,9 @@ export const OUTCOMES = {
   },
   failed: {
     of: '`act`, `call`, operations of parts',
-    when: 'the function threw where it cannot refuse, or its answer does not fit',
+    when: 'the function has a bug (a `TypeError`, a full table), or its answer does not fit',
     happened: 'a call perhaps in part; if only the answer does not fit, yes; else no',
-    todo: 'fix the function; the sentence says what it threw',
+    todo: 'fix the function; the sentence says what it threw, and is not for players',
   },
   fixed: {
     of: '`take`',

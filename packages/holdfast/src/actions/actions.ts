@@ -11,7 +11,6 @@ import {
   signatureOf,
   signatureText,
   fitArguments,
-  givenAnswer,
   givenArguments,
   type Signature,
   fitAnswer,
@@ -19,7 +18,7 @@ import {
 import type { Host, Kind, KindApi, TableEvents, TableView } from '../kind/kind.ts'
 import type { GameTable } from '../pieces/table.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
-import { HoldfastError } from '../machine.ts'
+import { badValue, HoldfastError } from '../machine.ts'
 import { checkPlain } from '../wire/text/json.ts'
 import { requireSync, isMistake, type Report } from '../api/reports.ts'
 import { placeOf } from '../kind/definitions.ts'
@@ -118,13 +117,15 @@ export function runOf(type: AnyAction, all: readonly AnyAction[], report: Report
     // Only the caller learns of it: the game made no mistake.
     if (!given.ok) throw new Error(`${where}: ${given.why}`)
     try {
-      const value = requireSync(where, run(faced(table, all), given.value as never, by))
-      checkPlain(value ?? null, `what ${where} gave`)
-      return givenAnswer(where, signature, value)
+      const value = requireSync('it', run(faced(table, all), given.value as never, by))
+      checkPlain(value ?? null, 'what it gave')
+      const fitted = fitAnswer(signature, value)
+      if (fitted.ok) return fitted.value
+      throw badValue(fitted.why)
     } catch (error) {
       if (!isMistake(error)) throw error
       report(error, where, run)
-      throw error instanceof HoldfastError ? error : new Error(`${where} failed: ${String(error)}`)
+      throw error instanceof HoldfastError ? error : badValue(String(error))
     }
   }
 }
@@ -160,7 +161,10 @@ function outcomeOf<Answer>(
   const answer = actions.decodeAnswer(bytes)
   if (!answer && bytes.length === 0) return refused('lost', ANSWER_LOST)
   if (!answer) return refused('failed', `the server knows no action "${type.name}"`)
-  if (!answer.ok) return refused('refused', answer.why)
+  if (!answer.ok) {
+    const isBug = answer.why.startsWith(actions.failureOf(type.name))
+    return refused(isBug ? 'failed' : 'refused', answer.why)
+  }
   const fitted = fitAnswer(type.signature, answer.value)
   if (fitted.ok) return fitted as ActionOutcome<Answer>
   return refused('failed', `it ran, and what came back does not fit: ${fitted.why}`)

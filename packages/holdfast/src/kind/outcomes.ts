@@ -58,8 +58,9 @@ export type GiveOutcome = Outcome<
  * The outcome of an action: its answer; or
  *
  * - `unfit`: an argument does not fit its field, or all are too long; it was not sent
- * - `refused`: it threw, and `reason` is its message; all its changes were dropped
- * - `failed`: it was done, but its answer does not fit its field
+ * - `refused`: it threw an `Error`, and `reason` is its message; all its changes were dropped
+ * - `failed`: it has a bug: it threw another exception (a `TypeError`, or a HoldfastError of the
+ *   table), and its changes were dropped; or it was done, and its answer does not fit its field
  * - `lost`: the session ended first, or its answer died with the machines that had it
  */
 export type ActionOutcome<Answer> = Outcome<Answer, 'unfit' | 'refused' | 'failed' | 'lost'>

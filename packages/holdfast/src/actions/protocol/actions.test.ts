@@ -68,12 +68,12 @@ describe('actions', () => {
       return actions.decodeAnswer(done.outcome)
     }
     expect(outcome(255, 100)).toEqual({ ok: true, value: 1 })
-    const why = 'an action changes 256 keys and pieces: 257'
+    const why = 'the action "score" failed: an action changes 256 keys and pieces: 257'
     expect(outcome(256, 100)).toEqual({ ok: false, why })
     expect(outcome(41, 1_000)).toMatchObject({ ok: false })
     // The key and the value of the score are 11 bytes of 40,960.
     expect(outcome(1, 40_949)).toEqual({ ok: true, value: 1 })
-    const tooMuch = 'an action changes 40960 bytes: 40961'
+    const tooMuch = 'the action "score" failed: an action changes 40960 bytes: 40961'
     expect(outcome(1, 40_950)).toEqual({ ok: false, why: tooMuch })
   })
 
@@ -176,7 +176,7 @@ describe('actions', () => {
     expect(answer(2_724)).toEqual({ ok: true, value: true })
     expect(answer(2_725)).toEqual({
       ok: false,
-      why: 'an action changes 32768 bytes at most: 32771',
+      why: 'the action "write" failed: an action changes 32768 bytes at most: 32771',
     })
   })
 
@@ -194,7 +194,7 @@ describe('actions', () => {
       return actions.decodeAnswer(done.outcome)
     }
     expect(answer('echo', longest)).toEqual({ ok: true, value: longest })
-    const why = 'what "more" gives has at most 8192 bytes as JSON: 8193'
+    const why = 'the action "more" failed: what it gives has at most 8192 bytes as JSON: 8193'
     expect(answer('more', null)).toEqual({ ok: false, why })
     expect(() => answer('echo', `${longest}x`)).toThrow('8192 bytes as JSON: 8193')
   })
@@ -259,9 +259,12 @@ describe('actions', () => {
     told(state, [])
     part.clock!(state, 0)
     for (let i = 0; i < actions.KEYS_MAX; i++) state.committed.set(`key ${i}`, '1')
-    const full = { ok: false, why: `the table holds ${actions.KEYS_MAX} keys at most` }
-    expect(perform(state, 'in a while', 50)).toEqual(full)
-    expect(perform(state, 'keep', 3)).toEqual(full)
+    const full = (name: string): unknown => {
+      const why = `${actions.failureOf(name)}the table holds ${actions.KEYS_MAX} keys at most`
+      return { ok: false, why }
+    }
+    expect(perform(state, 'in a while', 50)).toEqual(full('in a while'))
+    expect(perform(state, 'keep', 3)).toEqual(full('keep'))
     // Whoever stands by is given all of it.
     const there = actions.create()
     expect(part.restore!(there, part.snapshot!(state))).toBe(true)
@@ -362,7 +365,7 @@ describe('a table', () => {
   test('is full by what one action adds, too, and that action leaves nothing (PR-2)', () => {
     const state = actions.create()
     for (let i = 0; i < actions.KEYS_MAX - 2; i++) state.committed.set(`key ${i}`, '1')
-    const why = `the table holds ${actions.KEYS_MAX} keys at most`
+    const why = `${actions.failureOf('add')}the table holds ${actions.KEYS_MAX} keys at most`
     expect(perform(state, 'add', ['x', 'y', 'z'])).toEqual({ ok: false, why })
     expect(state.committed.size).toBe(actions.KEYS_MAX - 2)
     expect(perform(state, 'add', ['x', 'y'])).toMatchObject({ ok: true })
@@ -394,7 +397,10 @@ describe('a table', () => {
     expect(answer('a')).toMatchObject({ ok: true })
     const why = 'a key of the table does not begin with NUL'
     expect(answer('\0later 1')).toEqual({ ok: false, why: expect.stringContaining(why) })
-    expect(answer(5)).toEqual({ ok: false, why: 'a key of the table is text: number' })
+    expect(answer(5)).toEqual({
+      ok: false,
+      why: 'the action "drop" failed: a key of the table is text: number',
+    })
   })
   test('is restored from a whole table alone, and is as it was after anything else (PR-2)', () => {
     const state = actions.create()

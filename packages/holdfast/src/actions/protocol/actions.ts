@@ -214,7 +214,7 @@ function fire(ctx: ActionContext, id: number, by: Actor): Effected {
     ctx,
     timer.name,
     (table) => {
-      if (!run) throw badValue(`no action is called ${timer.name}`)
+      if (!run) throw new Error(`no action is called ${timer.name}`)
       return run(table, timer.args, nobody)
     },
     nobody,
@@ -247,12 +247,21 @@ function decide(
     const made = written(rowsMade)
     const also = drafts.map((opened) => opened.done())
     const why = sizeFault([...made.changes, ...also.flatMap((other) => other.changes)])
-    if (why !== '') return unfit(why)
-    return { outcome: encode(answer, { ok: true, text: answerOf(name, value) }), ...made, also }
+    if (why !== '') return unfit(`${failureOf(name)}${why}`)
+    return { outcome: encode(answer, { ok: true, text: answerOf(value) }), ...made, also }
   } catch (error) {
     // An action that throws changes nothing, and its caller gets the reason.
+    if (error instanceof HoldfastError) return unfit(`${failureOf(name)}${error.message}`)
     return unfit(error instanceof Error ? error.message : String(error))
   }
+}
+
+/**
+ * How the reason of an action begins that did not refuse but went wrong. An answer has no other
+ * sign of it on the wire.
+ */
+export function failureOf(name: string): string {
+  return `the action "${name}" failed: `
 }
 
 function written(rows: readonly Row[]): Pick<Effected, 'changes' | 'news'> {
@@ -267,11 +276,11 @@ function checkRows(made: readonly Row[]): void {
   if (size > NEWS_MAX) throw badValue(`an action changes ${NEWS_MAX} bytes at most: ${size}`)
 }
 
-function answerOf(name: string, value: unknown): string {
-  const text = toJson(value, `what the action "${name}" gave`)
+function answerOf(value: unknown): string {
+  const text = toJson(value, 'what it gave')
   const bytes = bytesOf(text)
   if (bytes <= ARGUMENTS_MAX) return text
-  throw badValue(`what "${name}" gives has at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
+  throw badValue(`what it gives has at most ${ARGUMENTS_MAX} bytes as JSON: ${bytes}`)
 }
 
 // An action's keys and pieces are one entry of the log, which limits them together.

@@ -128,6 +128,8 @@ describe('rows of a table', () => {
     [[], 'an object'],
   ])('have no value like %j, which is named (PR-2)', (value, found) => {
     const takes = 'the table takes text, finite numbers, true, false and null'
-    expect(written('k', value)).toBe(`${takes}, at "k" it was given ${found}`)
+    expect(written('k', value)).toBe(
+      `${actions.failureOf('set')}${takes}, at "k" it was given ${found}`,
+    )
   })
 })
