@@ -158,7 +158,7 @@ describe('join', () => {
       /^join takes no option "sever": did you mean "server"\?/,
     ],
     ['an option of another library', { game: 'g', players: 4 }, /^join takes no option "players"/],
-    ['no game', {}, /^game is text: undefined/],
+    ['no game', {}, /^join needs `game`, a text of 1 to 64 bytes: undefined/],
     ['types that are no list', { game: 'g', types: {} }, /^types is a list: \{\}/],
     [
       'a type that is none',

@@ -123,7 +123,10 @@ describe('a mistake is one sentence, and 2', () => {
     [['good.log', 'nowhere.log'], /^holdfast: there is no file nowhere\.log$/],
     [['good.log'], /^holdfast: missing required args/],
     [['good.log', 'good.log', 'good.log'], /^holdfast: Unused args/],
-    [['good.log', 'good.log', '--contxt', '3'], /^holdfast: Unknown option/],
+    [
+      ['good.log', 'good.log', '--contxt', '3'],
+      /^holdfast: Unknown option `--contxt`: did you mean --context\?/,
+    ],
   ])('%j', async (args, sentence) => {
     good()
     const { code, error } = await run(...args)

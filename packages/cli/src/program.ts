@@ -1,6 +1,7 @@
 /** Runs a command-line program: prints errors, sets the exit code. */
 
 import { type CAC, cac } from 'cac'
+import { nearest } from '../../holdfast/src/api/options.ts'
 import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
 import { plainLines } from '../../holdfast/src/wire/text/plain.ts'
 
@@ -25,13 +26,25 @@ export async function runProgram(
       cli.outputHelp()
     }
   } catch (error) {
-    fail(error)
+    fail(error, cli.matchedCommand?.options.map(({ name }) => name) ?? [])
   }
 }
 
-function fail(error: unknown): never {
+// Options that a hub is given, where a command asks for the address of one.
+const ADDRESS = ['hub', 'host', 'port', 'url']
+
+function cureOf(text: string, options: readonly string[]): string {
+  const [, given = ''] = /^Unknown option `--?([^`]*)`$/.exec(text) ?? []
+  if (given === '') return ''
+  const isAddress = ADDRESS.includes(given) && options.includes('server')
+  const meant = isAddress ? 'server' : nearest(given, options)
+  return meant === null ? ': try --help' : `: did you mean --${meant}?`
+}
+
+function fail(error: unknown, options: readonly string[]): never {
   const known = error instanceof HoldfastError || (error as Error)?.name === 'CACError'
-  const text = error instanceof Error ? error.message : String(error)
+  const message = error instanceof Error ? error.message : String(error)
+  const text = `${message}${cureOf(message, options)}`
   const debug = process.argv.includes('--debug')
   console.error(known && !debug ? `holdfast: ${plainLines(text)}` : error)
   process.exit(2)

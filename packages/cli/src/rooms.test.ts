@@ -138,6 +138,8 @@ test('what is wrong is said in a sentence, and changes nothing (SE-4)', () => {
     [['close', ...finals], '--why is required: the reason shown to its players'],
     [['close', ...finals, '--why', 'x', '--seconds', '90000'], 'seconds is 0 to 86400: 90000'],
     [['list', '--server', 'http://127.0.0.1:9'], 'no hub at http://127.0.0.1:9: '],
+    [['list', '--hub', 'x'], 'Unknown option `--hub`: did you mean --server?'],
+    [['list', '--port', '8700'], 'Unknown option `--port`: did you mean --server?'],
   ] as const) {
     const { err, code } = rooms(...words)
     expect(err).toContain(why)

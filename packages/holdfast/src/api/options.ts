@@ -116,7 +116,8 @@ export function checkTexts(what: string, given: readonly string[]): readonly str
 }
 
 export function checkNameOf(what: string, name: unknown): string {
-  if (typeof name !== 'string') throw badValue(`${what} is text: ${shown(name)}`)
+  if (typeof name !== 'string')
+    throw badValue(`${what} is a text of 1 to ${NAME_MAX} bytes: ${shown(name)}`)
   const bytes = new TextEncoder().encode(name).length
   if (!isName(name)) throw badValue(`${what} has no control characters: ${plainJson(name)}`)
   if (bytes > 0 && bytes <= NAME_MAX) return name

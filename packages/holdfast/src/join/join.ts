@@ -1,7 +1,7 @@
 /** `join` and `host`, on every platform. */
 
 import { parse } from '../faults/conditions.ts'
-import { badValue, HoldfastError, type Millis } from '../machine.ts'
+import { badValue, HoldfastError, type Millis, NAME_MAX } from '../machine.ts'
 import { EXPELLERS, type Expellers } from '../session/moderation.ts'
 import type { MemberEvent } from '../member/state.ts'
 import type { Topology } from '../hub-protocol/messages.ts'
@@ -185,6 +185,9 @@ export async function joinIn(
   options: JoinOptions,
 ): Promise<InternalSession> {
   checkOptions('join', options, JOIN_OPTIONS)
+  if (options.game === undefined) {
+    throw badValue(`join needs \`game\`, a text of 1 to ${NAME_MAX} bytes: undefined`)
+  }
   const definitions = sortDefinitions(options.types ?? [])
   checkRead(options, definitions)
   if (options.onProgress !== undefined) checkFunction('onProgress', options.onProgress)
