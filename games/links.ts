@@ -33,11 +33,14 @@ export function hubOf(address: string): string {
   return url.searchParams.get('server') || new URL('../', url).href
 }
 
-/** The same link at an address by which others on the network find the hub, if it has one. */
-export async function linkForOthers(link: string): Promise<string> {
+/**
+ * The same link at an address by which others on the network find the hub, if it has one.
+ *
+ * @param about  the hub's `api/hub`
+ */
+export async function linkForOthers(link: string, about: URL): Promise<string> {
   if (!isLocal(link)) return link
-  // The page of a game stands in a folder beside those of the hub.
-  const { reach } = await aboutHub(new URL('../api/hub', link))
+  const { reach } = await aboutHub(about)
   return atPlace(link, reach)
 }
 

@@ -76,9 +76,10 @@ function Enter({ entry, link }: { entry: Entry; link: string | null }): Componen
   )
 }
 
-/** A name for a room, and the way into it. */
+/** A name for a room, and the way into it. @param about  the hub's `api/hub`, as for `Share` */
 export function NewRoom(props: {
   link: (room: string) => string
+  about?: string
   isThere: (room: string) => boolean
 }): ComponentChild {
   const [typed, type] = useState('')
@@ -105,7 +106,7 @@ export function NewRoom(props: {
       <button type="submit" class="main">
         {props.isThere(room) ? 'Join that room' : 'Start a new room'}
       </button>
-      <Share link={props.link(room)} />
+      <Share link={props.link(room)} about={props.about} />
     </form>
   )
 }

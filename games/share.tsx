@@ -5,10 +5,15 @@ import { useEffect, useMemo, useState } from 'preact/hooks'
 import { encode } from 'uqr'
 import { isLocal, linkForOthers } from './links.ts'
 
-/** A field with the link and a button that copies it. @param label  says what it is */
-export function Share(props: { link: string; label?: string }): ComponentChild {
-  const { label = 'Link to this room' } = props
-  const link = useLinkForOthers(props.link)
+/**
+ * A field with the link and a button that copies it.
+ *
+ * @param label  says what it is
+ * @param about  the hub's `api/hub`; by default beside the folder that the link leads to
+ */
+export function Share(props: { link: string; label?: string; about?: string }): ComponentChild {
+  const { label = 'Link to this room', about = new URL('../api/hub', props.link).href } = props
+  const link = useLinkForOthers(props.link, about)
   const field = createRef<HTMLInputElement>()
   const [isSquare, setSquare] = useState(false)
   const [said, say] = useState('Copy')
@@ -39,13 +44,13 @@ export function Share(props: { link: string; label?: string }): ComponentChild {
 }
 
 // A page that was opened at an address of its own machine asks the hub for a better one.
-function useLinkForOthers(link: string): string {
+function useLinkForOthers(link: string, about: string): string {
   const [found, find] = useState({ link, better: link })
   useEffect(() => {
     let isOver = false
-    void linkForOthers(link).then((better) => isOver || find({ link, better }))
+    void linkForOthers(link, new URL(about)).then((better) => isOver || find({ link, better }))
     return () => void (isOver = true)
-  }, [link])
+  }, [link, about])
   return found.link === link ? found.better : link
 }
 

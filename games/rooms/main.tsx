@@ -10,6 +10,9 @@ import { follow, NOTHING } from '../listing.ts'
 import { More, NewRoom, Rooms, Trouble } from '../room-list.tsx'
 import { startFor, startsOf } from './starts.ts'
 
+// The start page's own folder is the hub's, so its links do not say where the hub is.
+const ABOUT = new URL('../api/hub', location.href).href
+
 let known = NOTHING
 let starts: readonly string[] = []
 
@@ -52,6 +55,7 @@ function Start({ start }: { start: string }): ComponentChild {
         <h2>{title}</h2>
         <NewRoom
           link={(room) => linkTo(start, room)}
+          about={ABOUT}
           isThere={(room) => here.some((entry) => entry.room === room)}
         />
       </div>
@@ -87,7 +91,7 @@ function show(): void {
 }
 
 async function askStarts(): Promise<void> {
-  const answer = await fetch(new URL('../api/hub', location.href), { cache: 'no-store' })
+  const answer = await fetch(ABOUT, { cache: 'no-store' })
   starts = startsOf(await answer.json())
   show()
 }
