@@ -48,6 +48,8 @@ const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'docs-recipes-build-an-arena-md-0': [/^hit$/, /^Ada 0$|^player 410,300$/],
   'docs-recipes-deal-cards-md-0': [/^\d+(,\d+){4}$/, /^on the table$/],
   'docs-recipes-draw-on-a-whiteboard-md-0': [/^black 10,10,20,15$/],
+  'docs-recipes-edit-a-list-together-md-0': [/ 2$/],
+  'docs-recipes-keep-a-scoreboard-md-0': [/^Ada 1$/, /^Ada 1$/],
   'docs-recipes-let-others-watch-md-0': [/^true 2$/, /^2 of 4 watch$/],
   'docs-recipes-show-cursors-and-presence-md-0': [/^Ada \(away\) 30.4px 0.067$/, /^Ada, Ada$/],
 }

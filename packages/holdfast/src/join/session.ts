@@ -68,9 +68,11 @@ export interface Session extends Emitter<SessionEvents> {
   readonly code: ErrorCode | null
 
   /**
-   * Lets another process rejoin as this player: `join({ token })`. Valid while the player is here
-   * and for a minute after. Anyone who has it is this player: keep it private. It contains the
-   * room's key and the newest point known to be stored, so save it again now and then.
+   * Lets another process rejoin as this player: `join({ token })`. Valid for as long as the hub
+   * keeps the room; in a room that it does not keep, for a minute after the player went. Anyone who
+   * has it is this player: keep it private. It changes without an event: save it after `join`, and
+   * again on `pagehide`. It contains the room's key and the newest point known to be stored; an
+   * older one brings the same player back, but may miss a rollback.
    */
   readonly token: string
 

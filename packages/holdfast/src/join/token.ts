@@ -5,7 +5,8 @@
  *     k3f-1.7.<seed>.<key>.<epoch>-<index>-<segments>-<mark>
  *
  * Anyone who has the token is that player, so keep it private: in the storage of a tab, for
- * example. It expires after the player was away for a minute.
+ * example. It is valid for as long as the hub keeps the room; in a room that it does not keep, it
+ * expires after the player was away for a minute.
  */
 
 import { HoldfastError } from '../machine.ts'
