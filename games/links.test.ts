@@ -1,5 +1,9 @@
-import { expect, test } from 'vitest'
-import { atPlace, hubOf, isLocal } from './links.ts'
+import { afterEach, expect, test, vi } from 'vitest'
+import { atPlace, hubOf, isLocal, linkForOthers } from './links.ts'
+
+afterEach(() => {
+  vi.unstubAllGlobals()
+})
 
 test('a link with the address of the machine itself is none for others (AP-24)', () => {
   for (const host of [
@@ -36,4 +40,17 @@ test('a link for others has an address by which they find the hub, if there is o
   )
   expect(atPlace(link, ['http://192.168.1.5'])).toBe('http://192.168.1.5/dots/?room=r&x=%20#t')
   expect(atPlace(link, [])).toBe(link)
+})
+
+test('it comes from the hub of the page, also where the link leads to the hub’s own folder', async () => {
+  const asked: string[] = []
+  vi.stubGlobal('fetch', async (url: URL) => {
+    asked.push(url.pathname)
+    return Response.json({ demo: false, reach: ['http://192.168.1.5:9000'] })
+  })
+  const about = new URL('http://127.0.0.1:8700/rt/api/hub')
+  expect(await linkForOthers('http://127.0.0.1:8700/rt/?room=r', about)).toBe(
+    'http://192.168.1.5:9000/rt/?room=r',
+  )
+  expect(asked).toEqual(['/rt/api/hub'])
 })

@@ -69,7 +69,7 @@ const REFERENCE: readonly Line[] = [
   ['Versions', '/versions'],
 ]
 const RUN: readonly Line[] = [
-  ['A hub for others', '/deploy'],
+  ['Deploying a hub', '/deploy'],
   ['Operations', '/operations'],
   ['Commands', '/commands'],
   ['Security', '/security'],
