@@ -274,7 +274,7 @@ test('O44: a rule that answers nonsense is told what a rule gives (PI-8)', async
   const said: string[] = []
   for (let kind = 0; kind < 7; kind++) {
     const outcome = await done(w, odd.update({ kind }))
-    said.push(!outcome.ok && outcome.code === 'refused' ? outcome.reason : 'taken')
+    said.push(!outcome.ok && outcome.code === 'failed' ? outcome.reason : 'taken')
   }
   for (const reason of said.slice(0, 5)) expect(reason).toContain('gives a change or')
   expect(said[5]).toContain('gives "nosuch"')

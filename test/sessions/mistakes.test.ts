@@ -157,7 +157,7 @@ describe('a rule that throws', () => {
       ]),
     )
   })
-  test('refuses that one update, and is told if it was no refusal', async () => {
+  test('fails that one update, and its author is told', async () => {
     const update = (): never => (undefined as unknown as { x: never }).x
     const Card = piece('card', { at: u8 }, { rules: { update } })
     const deal = action('deal', (table) => void table.create(Card))
@@ -165,7 +165,7 @@ describe('a rule that throws', () => {
     const [ada, grace] = all as [Session, Session]
     await settled(w, grace.act(deal, null))
     const outcome = await settled(w, grace.all(Card)[0]!.update({ at: 3 }))
-    expect(outcome).toMatchObject({ ok: false, code: 'refused' })
+    expect(outcome).toMatchObject({ ok: false, code: 'failed' })
     expect(w.reported).toEqual([expect.stringMatching(/^the update rule of "card": TypeError/)])
     expect([ada.status, ada.all(Card)[0]!.state.at]).toEqual(['live', 0])
   })

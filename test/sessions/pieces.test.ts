@@ -161,7 +161,7 @@ describe('two hands on one card', () => {
     expect(mine.state.at).toEqual([900, 1])
     expect(await done(w, mine.update({ at: [1, 950] }))).toMatchObject({ reason: 'off the table' })
     const thrown = await done(w, mine.update({ at: [1, 666] }))
-    expect(thrown).toMatchObject({ code: 'refused', reason: 'its rule failed: a devil of a rule' })
+    expect(thrown).toMatchObject({ code: 'failed', reason: 'its rule failed: a devil of a rule' })
     expect(refused).toHaveLength(3)
     await w.run(500)
     expect(places(all)).toEqual(Array.from({ length: 3 }, () => `[[900,1],"Linus"]`))

@@ -166,7 +166,7 @@ export const OUTCOMES = {
     todo: 'show it; ask again later',
   },
   failed: {
-    of: '`act`, `call`, operations of parts',
+    of: '`act`, `call`, pieces, operations of parts',
     when: 'the function has a bug (a `TypeError`, a full table), or its answer does not fit',
     happened: 'a call perhaps in part; if only the answer does not fit, yes; else no',
     todo: 'fix the function; the sentence says what it threw, and is not for players',

@@ -72,12 +72,13 @@ export type ActionOutcome<Answer> = Outcome<Answer, 'unfit' | 'refused' | 'faile
  * - `late`: somebody (`by`) changed it first
  * - `held`: somebody (`by`) holds it
  * - `refused`: the rules of its type say no, or those of pieces
+ * - `failed`: a rule of its type has a bug: it threw
  * - `gone`: there is no such piece any more
  * - `lost`: the session ended first, or its answer died with the machines that had it
  */
 export type PieceOutcome = Outcome<
   Recorded,
-  'unfit' | 'late' | 'held' | 'refused' | 'gone' | 'lost'
+  'unfit' | 'late' | 'held' | 'refused' | 'failed' | 'gone' | 'lost'
 >
 
 /** A recorded update of a piece. */

@@ -16,7 +16,7 @@ import {
 } from './protocol/pieces.ts'
 import { differing, type Fields, type StateOf } from '../wire/fields/schema.ts'
 import { type Stop, type Emitter, type Listen, Listeners } from '../api/emitter.ts'
-import { idOf, patched, type PieceType, stateOf } from './types.ts'
+import { idOf, patched, type PieceType, RULE_FAILED, stateOf } from './types.ts'
 import type { Host, MemberInfo } from '../kind/kind.ts'
 import { checkOpen, type PieceOutcome, type Refused, refused, unfit } from '../kind/outcomes.ts'
 
@@ -357,8 +357,9 @@ export class Piece implements PieceHandle<Fields> {
   }
 
   /** Internal: the outcome of a refused update. @param heldBy  the holder at that time */
-  refusedOutcome(reason: string, heldBy = 0): Refused<'held' | 'refused' | 'gone'> {
+  refusedOutcome(reason: string, heldBy = 0): Refused<'held' | 'refused' | 'failed' | 'gone'> {
     if (reason === GONE) return refused('gone', reason)
+    if (reason.startsWith(RULE_FAILED)) return refused('failed', reason)
     if (reason !== HELD) return refused('refused', reason)
     const by = this.#member(heldBy)
     return refused('held', by ? `${by.name} holds it` : reason, by)

@@ -157,11 +157,14 @@ export function decisionOf(
         // A rule that throws only refuses the update (O44, O45).
         if (isMistake(error)) report(error, where, update)
         const why = error instanceof Error ? error.message : String(error)
-        return { ok: false, reason: `its rule failed: ${why}`.slice(0, 66) }
+        return { ok: false, reason: `${RULE_FAILED}${why}`.slice(0, 66) }
       }
     },
   }
 }
+
+/** How the reason begins if a rule threw. The wire has no other sign of it. */
+export const RULE_FAILED = 'its rule failed: '
 
 /** Properties of `Face` that are no fields of the piece. */
 const OF_FACE = ['id', 'heldBy']
