@@ -46,6 +46,9 @@ test('a join that waits for the hub says so (N-17)', async () => {
   expect(first).toMatchObject({ waitingFor: 'hub', loaded: 0 })
   expect(last.reason).not.toBe('')
   expect(last.leftMs).toBeLessThanOrEqual(15_000)
+  // A page counts the seconds down, which are fewer once it is known that there is no hub.
+  const seconds = new Set(grace.said.map(({ leftMs }) => Math.ceil(leftMs! / 1_000)))
+  expect([...seconds]).toEqual([15, 5, 4])
 })
 
 test('a join that waits for a room that is shut says why, and until when (N-17)', async () => {

@@ -143,7 +143,7 @@ export interface JoinOptions {
   condition?: string
   /**
    * Called at the start, and up to four times a second at a change, with what `join` waits for,
-   * why, how long at most, and how much has arrived.
+   * why, how long at most (a change by a second counts), and how much has arrived.
    */
   onProgress?: (progress: JoinProgress) => void
   /** Aborts joining. */

@@ -67,7 +67,7 @@ export class InitialLoad {
 // Interval of checks for changes.
 const LOOK_MS: Millis = 250
 
-/** Reports the progress at once and at each change. @param late  when `join` stops waiting */
+/** Reports the progress at once and at each change, also of the second. @param late  when `join` stops waiting */
 export function reportProgress(
   memberLoop: MemberLoop,
   reports: Reports,
@@ -83,7 +83,8 @@ export function reportProgress(
     const until = waitingFor === 'state' ? late() : end
     const leftMs =
       until === Infinity ? null : Math.max(0, Math.round(until - memberLoop.loop.now()))
-    const current = JSON.stringify([waitingFor, reason, loaded, total])
+    const seconds = leftMs === null ? null : Math.ceil(leftMs / 1_000)
+    const current = JSON.stringify([waitingFor, reason, seconds, loaded, total])
     alarm.set(memberLoop.loop.now() + LOOK_MS)
     if (current === last) return
     last = current
