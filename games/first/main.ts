@@ -5,7 +5,7 @@ const session = await join({ game: 'first', name: location.hash.slice(1) || 'me'
 const me = session.create(Dot, { pos: [200, 200], hue: Math.random() * 256 })
 const pen = document.querySelector('canvas')!.getContext('2d')!
 let news = ''
-session.on('primary', (next) => (news = `${next.name} took over. `)) // the server is gone
+session.on('primary', (next) => (news = `${next.name} took over. `)) // another serves
 onpointermove = (e) => me.set({ pos: [e.offsetX, e.offsetY] })
 requestAnimationFrame(function draw() {
   pen.canvas.width = 400 // clears it
