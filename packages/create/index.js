@@ -1,9 +1,10 @@
 #!/usr/bin/env node
 /** `npm create holdfast`: copies a template into a new folder, and says what to run there. */
 
-import { cpSync, existsSync, readdirSync, readFileSync } from 'node:fs'
-import { renameSync, statSync, writeFileSync } from 'node:fs'
-import { basename, join, relative, resolve, sep } from 'node:path'
+import { spawnSync } from 'node:child_process'
+import { copyFileSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs'
+import { renameSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { basename, join, relative, resolve } from 'node:path'
 import { createInterface } from 'node:readline/promises'
 import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
@@ -81,20 +82,43 @@ async function wishes() {
   return { folder: folder ?? 'my-game', template: template ?? 'canvas', holdfast: values.holdfast }
 }
 
-/** In a clone the app installs the clone's package, as long as Holdfast is in no registry. */
-function versionFor(target) {
+/**
+ * What the app depends on. A folder or a tarball is packed into its `vendor/`, so that the app can
+ * be built where nothing else is, as in a container. In a clone that is the clone's package, for
+ * Holdfast is in no registry.
+ */
+function specOf(given, vendor) {
   const clone = join(here, '../holdfast')
-  if (existsSync(join(clone, 'src'))) return fileSpec(target, clone)
-  return `^${JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).version}`
+  if (given === undefined && existsSync(join(clone, 'src'))) return packed(clone, vendor)
+  if (given === undefined) {
+    return `^${JSON.parse(readFileSync(join(here, 'package.json'), 'utf8')).version}`
+  }
+  return existsSync(given) ? packed(resolve(given), vendor) : given
 }
 
-function specOf(given, target) {
-  if (given === undefined) return versionFor(target)
-  return existsSync(given) ? fileSpec(target, resolve(given)) : given
+function packed(path, vendor) {
+  const isFolder = statSync(path).isDirectory()
+  if (isFolder && !existsSync(join(path, 'dist'))) {
+    throw new Mistake(`${path} is not built: run npm install && npm run build in the clone`)
+  }
+  mkdirSync(vendor, { recursive: true })
+  if (isFolder) pack(path, vendor)
+  else copyFileSync(path, join(vendor, basename(path)))
+  return `file:vendor/${readdirSync(vendor)[0]}`
 }
 
-function fileSpec(target, path) {
-  return `file:${relative(target, path).split(sep).join('/')}`
+/** Packs it as it is built: without its scripts that takes a second. */
+function pack(folder, vendor) {
+  const isWindows = process.platform === 'win32'
+  const path = isWindows ? `"${folder}"` : folder
+  const { status, error, stderr } = spawnSync(
+    'npm',
+    ['pack', '--ignore-scripts', '--silent', path],
+    { cwd: vendor, encoding: 'utf8', shell: isWindows },
+  )
+  if (status === 0) return
+  rmSync(vendor, { recursive: true })
+  throw new Mistake(`npm pack ${folder} failed: ${error?.message ?? stderr.trim()}`)
 }
 
 function create({ folder, template, holdfast }) {
@@ -110,6 +134,8 @@ function create({ folder, template, holdfast }) {
   const name = basename(target)
     .toLowerCase()
     .replaceAll(/[^a-z0-9-]+/g, '-')
+  // First, for it may fail: then the folder stays empty.
+  const spec = specOf(holdfast, join(target, 'vendor'))
   for (const part of PARTS[template]) {
     cpSync(join(here, 'templates', part), target, { recursive: true })
   }
@@ -118,7 +144,7 @@ function create({ folder, template, holdfast }) {
   const path = join(target, 'package.json')
   const manifest = JSON.parse(readFileSync(path, 'utf8'))
   manifest.name = name || 'my-game'
-  manifest.dependencies.holdfast = specOf(holdfast, target)
+  manifest.dependencies.holdfast = spec
   writeFileSync(path, `${JSON.stringify(manifest, null, 2)}\n`)
   return target
 }

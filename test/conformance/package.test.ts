@@ -14,6 +14,7 @@ import { createInterface } from 'node:readline'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { join as joinRoom } from '../../packages/holdfast/src/node.ts'
 import { killed, said } from '../e2e/harness.ts'
+import { lacking } from '../e2e/proxies.ts'
 import { writeApplication } from './application.ts'
 import { freePort } from './free-port.ts'
 import { readImage } from './image.ts'
@@ -344,6 +345,7 @@ describe('apps of the templates (AP-16)', () => {
       expect(templates.strays(join(apps, template))).toEqual([])
       npm(template, 'test')
       npm(template, 'run', 'build')
+      templates.addOption(join(apps, template))
     },
   )
 
@@ -367,6 +369,45 @@ describe('apps of the templates (AP-16)', () => {
   test.each(templates.NAMES)('%s: is played in two browsers, without the one that served', (name) =>
     templates.play(join(apps, name), name),
   )
+
+  test.for(templates.NAMES)(
+    '%s: is played through nginx, at a path, and handed over',
+    async (name, context) => {
+      const missing = lacking(['nginx'])
+      if (missing !== '') context.skip(`not here: ${missing}`) // needs nginx
+      await templates.playBelow(join(apps, name), name)
+    },
+  )
+
+  test.each(['canvas', 'server'] as const)(
+    '%s: of a clone, its Dockerfile makes an image of the app alone',
+    { timeout: 240_000 },
+    async (name) => {
+      const app = join(base, 'cloned', name)
+      expect(templates.createFromClone(app, name)).toMatch(/^file:vendor\/holdfast-.*\.tgz$/)
+      const port = await freePort()
+      const root = mkdtempSync(join(base, 'image-'))
+      const child = templates.runImage(app, root, port)
+      try {
+        await said(child, `127.0.0.1:${port}`)
+        const page = await fetch(`http://127.0.0.1:${port}/`)
+        expect(await page.text()).toMatch(/<script type="module".* src="\.\/assets\//)
+      } finally {
+        await killed(child)
+      }
+    },
+  )
+
+  test('a clone that is not built says so, and leaves the folder empty', () => {
+    const [app, clone] = [join(base, 'unbuilt-app'), mkdtempSync(join(base, 'unbuilt-'))]
+    const words = [resolve('packages/create/index.js'), app, '--holdfast', clone]
+    const { status, stderr } = run(...words)
+    expect([status, stderr]).toEqual([
+      2,
+      `create-holdfast: ${clone} is not built: run npm install && npm run build in the clone\n`,
+    ])
+    expect(existsSync(app)).toBe(false)
+  })
 
   test('server: the room goes on when its process is killed and started again', () =>
     templates.restart(join(apps, 'server')))

@@ -8,7 +8,9 @@ import { join, resolve } from 'node:path'
 import { expect } from 'vitest'
 import { killed, said, Window } from '../e2e/harness.ts'
 import { findings } from '../e2e/looks.ts'
+import { adapted, startNginx } from '../e2e/proxies.ts'
 import { freePort } from './free-port.ts'
+import { readImage } from './image.ts'
 
 const CREATE = resolve('packages/create/index.js')
 const DRAWS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
@@ -117,6 +119,64 @@ export function createAll(apps: string, tarball: string): void {
   execFileSync('npm', words, { cwd: apps, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
+/** Creates an app with the Holdfast of this clone. @returns what it depends on */
+export function createFromClone(app: string, template: Name): string {
+  const made = spawnSync(process.execPath, [CREATE, app, '--template', template], {
+    encoding: 'utf8',
+  })
+  expect([made.status, made.stderr]).toEqual([0, ''])
+  return manifestOf(app).dependencies['holdfast']!
+}
+
+/**
+ * Runs the steps of an app's Dockerfile in `root`, and then its program. The context is the app
+ * alone, and what the second stage does not copy from the first is not there.
+ */
+export function runImage(app: string, root: string, port: number): ChildProcess {
+  const npm = { npm_config_prefer_offline: 'true', npm_config_audit: 'false' }
+  const run = (command: string, words: string[], options: object = {}): void => {
+    const environment = { ...process.env, ...npm, ...options }
+    const done = spawnSync(command, words, { cwd: app, env: environment, encoding: 'utf8' })
+    if (done.status !== 0) throw new Error(done.stdout + done.stderr)
+  }
+  run('npm', ['install', '--package-lock-only', '--no-fund'])
+  const text = readFileSync(join(app, 'Dockerfile'), 'utf8')
+  const [first = '', second = ''] = text.split(/^(?=FROM )/m)
+  const [build, final] = [join(root, 'first'), join(root, 'second')]
+  writeFileSync(build, first)
+  writeFileSync(final, second)
+  const [from, to, data] = [join(root, 'build'), join(root, 'app'), join(root, 'data')]
+  run('sh', ['-c', readImage(build, { '/app': from }).script], { CONTEXT: app })
+  const image = readImage(final, {
+    ...{ '--from=build /app/': '', ' /app/': ' ', 'WORKDIR /app': `WORKDIR ${to}`, '/data': data },
+    ...{ ' && chown node:node': '; :', '0.0.0.0': '127.0.0.1' },
+  })
+  run('sh', ['-c', image.script], { CONTEXT: from })
+  const [program, ...words] = image.command
+  const place = { PORT: String(port), PASSWORD }
+  if (words.includes('serve')) words.push('--port', String(port))
+  return spawn(program!, words, {
+    ...{ cwd: image.workdir, env: { ...process.env, ...image.env, ...place } },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+}
+
+/** Adds an option to what an app gives to `join`, and checks its types. */
+export function addOption(app: string): void {
+  const files = readdirSync(join(app, 'src')).map((name) => join(app, 'src', name))
+  const all = files.map((path) => ({ path, text: readFileSync(path, 'utf8') }))
+  const { path, text } = all.find((file) => file.text.includes('satisfies JoinOptions'))!
+  const given = text
+    .replace(/ {2}keepRoom.*\n/, '')
+    .replace(/(?<=game: '\w+',)/, " keepRoom: '7d',")
+  expect(given).not.toBe(text)
+  writeFileSync(path, given)
+  const tsc = join(app, '../node_modules/typescript/bin/tsc')
+  const { stdout } = spawnSync(process.execPath, [tsc], { cwd: app, encoding: 'utf8' })
+  writeFileSync(path, text)
+  expect(stdout).toBe('')
+}
+
 function manifestOf(app: string): Manifest {
   return JSON.parse(readFileSync(join(app, 'package.json'), 'utf8')) as Manifest
 }
@@ -156,6 +216,29 @@ export async function play(app: string, name: Name): Promise<void> {
   }
 }
 
+/** Plays through nginx, at the path of docs/deploy/nginx.conf, until the server is frozen. */
+export async function playBelow(app: string, name: Name): Promise<void> {
+  const party = await Players.start(app, name)
+  try {
+    const page = await party.proxy()
+    const ask = (): Promise<boolean> =>
+      fetch(page).then(
+        ({ ok }) => ok,
+        () => false,
+      )
+    await expect.poll(ask).toBe(true)
+    const [ada, grace] = [await party.open('Ada'), await party.open('Grace')]
+    expect(new URL(ada.page.url()).pathname).toBe('/rt/')
+    await expect.poll(() => status(grace)).toMatch(/^Served by Ada · backup: this window/)
+    // As a phone does it to a page in the background: it hands over, and stays.
+    await ada.page.evaluate(() => document.dispatchEvent(new Event('freeze')))
+    await expect.poll(() => status(grace)).toMatch(/^Ada handed over\. Served by this window/)
+    expect(party.complaints()).toEqual([])
+  } finally {
+    await party.end()
+  }
+}
+
 /** Kills the process with login and hub, and starts it again. */
 export async function restart(app: string): Promise<void> {
   const party = await Players.start(app, 'server')
@@ -189,11 +272,14 @@ class Players {
   readonly #data = mkdtempSync(join(tmpdir(), 'holdfast-template-'))
   readonly #windows: Window[] = []
   #child: ChildProcess | null = null
+  #nginx: ChildProcess | null = null
+  #page: string
 
   private constructor(app: string, name: Name, port: number) {
     this.#app = app
     this.#name = name
     this.#port = port
+    this.#page = `http://127.0.0.1:${port}/`
   }
 
   static async start(app: string, name: Name): Promise<Players> {
@@ -218,13 +304,27 @@ class Players {
     await said(this.#child, `127.0.0.1:${port}`)
   }
 
+  /** From now on windows come through it. @returns the page there */
+  async proxy(): Promise<string> {
+    const port = await freePort()
+    const site = adapted('nginx.conf', {
+      '443 ssl': `127.0.0.1:${port}`,
+      '    ssl_certificate ': '    # ssl_certificate ',
+      '    ssl_certificate_key ': '    # ssl_certificate_key ',
+      '127.0.0.1:8700': `127.0.0.1:${this.#port}`,
+    })
+    this.#nginx = startNginx(this.#data, site)
+    this.#page = `http://127.0.0.1:${port}/rt/`
+    return this.#page
+  }
+
   /** SIGKILL. */
   async kill(): Promise<void> {
     await killed(this.#child)
   }
 
   async window(name: string): Promise<Window> {
-    const url = `http://127.0.0.1:${this.#port}/?name=${name}`
+    const url = `${this.#page}?name=${name}`
     const window = await Window.open(name, url, this.#name === 'three' ? DRAWS : [])
     this.#windows.push(window)
     return window
@@ -245,6 +345,7 @@ class Players {
   async end(): Promise<void> {
     await Promise.all(this.#windows.map((window) => window.end()))
     await killed(this.#child)
+    await killed(this.#nginx)
     rmSync(this.#data, { recursive: true, force: true })
   }
 }

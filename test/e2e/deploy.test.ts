@@ -3,16 +3,16 @@
 // Method: the real proxies before one hub, on ports of their own; two pages of one browser, which
 // takes the name in the files for this machine and our certificate for a good one.
 // Slow: two proxies and a browser are started.
-import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { type ChildProcess, execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
 import { freePort } from '../conformance/free-port.ts'
 import { Hub, killed, Window } from './harness.ts'
+import { adapted, lacking, startNginx, startProxy } from './proxies.ts'
 
 const NAME = 'play.example.com'
 const HUB = '127.0.0.1:8700'
@@ -27,60 +27,14 @@ let hub: Hub
 let window: Window
 let at: Record<'nginx' | 'caddy', string>
 
-/** What of these is not to be had here, also not by installing it, where that is allowed. */
-function lacking(programs: string[]): string {
-  const gone = (): string[] => {
-    const path = `${process.env['PATH']}:/usr/sbin`
-    return programs.filter((name) => spawnSync('which', [name], { env: { PATH: path } }).status)
-  }
-  const first = gone()
-  if (first.length > 0 && process.env['CI'] && process.getuid?.() === 0) {
-    const names = first.map((name) => (name === 'nginx' ? 'nginx-light' : name))
-    spawnSync('apt-get', ['install', '-y', '-qq', '--no-install-recommends', ...names])
-  }
-  return gone().join(', ')
-}
-
-/** A file of docs/deploy with what is another here; each of it must stand there. */
-function adapted(name: string, changes: Record<string, string>): string {
-  let text = readFileSync(
-    fileURLToPath(new URL(`../../docs/deploy/${name}`, import.meta.url)),
-    'utf8',
-  )
-  for (const [from, to] of Object.entries(changes)) {
-    expect(text).toContain(from)
-    text = text.replaceAll(from, to)
-  }
-  return text
-}
-
-function start(program: string, words: string[]): void {
-  const env = { ...process.env, HOME: folder, XDG_DATA_HOME: folder, XDG_CONFIG_HOME: folder }
-  const path = `${process.env['PATH']}:/usr/sbin`
-  const child = spawn(program, words, { env: { ...env, PATH: path }, stdio: 'ignore' })
-  proxies.push(child)
-}
-
-function startNginx(port: number, home: string): void {
+function serveNginx(port: number, home: string): void {
   const site = adapted('nginx.conf', {
     '443': String(port),
     [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: cert,
     [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: key,
     [HUB]: home,
   })
-  writeFileSync(join(folder, 'site.conf'), site)
-  const places = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'].map((name) => {
-    return `${name}_temp_path ${join(folder, name)};`
-  })
-  const main = [
-    // One process, so that its end is the end of it.
-    `daemon off; master_process off; pid ${join(folder, 'nginx.pid')};`,
-    `error_log ${join(folder, 'nginx.log')};`,
-    'events {}',
-    `http { access_log off; ${places.join(' ')} include ${join(folder, 'site.conf')}; }`,
-  ]
-  writeFileSync(join(folder, 'nginx.conf'), main.join('\n'))
-  start('nginx', ['-e', join(folder, 'nginx.log'), '-c', join(folder, 'nginx.conf')])
+  proxies.push(startNginx(folder, site))
 }
 
 function startCaddy(port: number, home: string): void {
@@ -92,7 +46,7 @@ function startCaddy(port: number, home: string): void {
   // No port of its own for commands, none for those who come without TLS.
   const all = '{\n\tadmin off\n\tauto_https disable_redirects\n}\n'
   writeFileSync(file, all + site.replaceAll(/^#.*\n/gm, ''))
-  start('caddy', ['run', '--config', file, '--adapter', 'caddyfile'])
+  proxies.push(startProxy(folder, 'caddy', ['run', '--config', file, '--adapter', 'caddyfile']))
 }
 
 interface Got {
@@ -138,7 +92,7 @@ beforeAll(async () => {
   at = { nginx: `https://${NAME}:${ports.nginx}`, caddy: `https://${NAME}:${ports.caddy}` }
   hub = await Hub.start(false, ['--origin', Object.values(at).join(',')])
   const home = `127.0.0.1:${hub.port}`
-  startNginx(ports.nginx, home)
+  serveNginx(ports.nginx, home)
   startCaddy(ports.caddy, home)
   const lenient = ['--ignore-certificate-errors', `--host-resolver-rules=MAP ${NAME} 127.0.0.1`]
   window = await Window.open('proxied', 'about:blank', lenient)

@@ -2,6 +2,8 @@ import { defineConfig } from 'vite'
 import { holdfast } from 'holdfast/vite'
 
 export default defineConfig({
+  // The page works below any path, such as https://play.example.com/rt/.
+  base: './',
   plugins: [holdfast({ links: ['?name=Ada', '?name=Grace'] })],
   build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
 })

@@ -12,6 +12,8 @@ const backend: Plugin = {
 }
 
 export default defineConfig({
+  // The page works below any path, such as https://play.example.com/rt/.
+  base: './',
   plugins: [holdfast({ ...rules, links: ['?name=Ada', '?name=Grace'] }), backend],
   build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
 })

@@ -67,7 +67,7 @@ export class InitialLoad {
 // Interval of checks for changes.
 const LOOK_MS: Millis = 250
 
-/** Reports the progress at once and at each change, also of the second. @param late  when `join` stops waiting */
+/** Reports the progress at once and at each change. @param late  when `join` stops waiting */
 export function reportProgress(
   memberLoop: MemberLoop,
   reports: Reports,

@@ -1,6 +1,6 @@
 /** The definitions of the game: its objects and actions. The page and the test share this file. */
 
-import { action, type GameTable, object, piece, text, u32, vec2 } from 'holdfast'
+import { action, type GameTable, type JoinOptions, object, piece, text, u32, vec2 } from 'holdfast'
 
 export const WIDTH = 800
 export const HEIGHT = 500
@@ -37,4 +37,8 @@ export const collect = action('collect', { star: text(16) }, (table, { star }, b
   table.set(`score ${by.player}`, Number(table.get(`score ${by.player}`) ?? 0) + 1)
 })
 
-export const game = { game: 'stars', types: [Dot, Star, begin, collect] }
+/** What `join` is given; `keepRoom: '30d'` and other options go here, too. */
+export const game = {
+  game: 'stars',
+  types: [Dot, Star, begin, collect],
+} satisfies JoinOptions

@@ -21,13 +21,20 @@ export const colorOf = (player: number): string => `hsl(${(player * 137) % 360},
 /** What is remembered of a room while the tab is open: a reload is the same player. */
 export const tokenOf = (game: string): string | null => sessionStorage.getItem(`${game} ${room}`)
 
+/** The hub is beside the page, also below a path such as `/rt/`. */
+const server = new URL('./', location.href).href
+
 /** Joins the room, and says in #status how that goes, and then who serves. */
 export async function enter(options: JoinOptions): Promise<Session> {
   const session = await join({
+    server,
     room,
     name,
     token: tokenOf(options.game) ?? undefined,
-    onProgress: ({ waitingFor }) => say(`Joining: waiting for the ${waitingFor} …`),
+    onProgress: ({ waitingFor, leftMs }) => {
+      const longest = leftMs === null ? '' : `, at most ${Math.ceil(leftMs / 1_000)} s`
+      say(`Joining: waiting for the ${waitingFor}${longest} …`)
+    },
     ...options,
   })
   const save = (): void => sessionStorage.setItem(`${options.game} ${room}`, session.token)
@@ -48,7 +55,7 @@ const NEWS_MS = 15_000
 
 /** Says who serves, who would take over, and what happened when the server died. */
 function report(session: Session): void {
-  let { primary: server, backup } = session
+  let { primary: before, backup } = session
   let news = ''
   const show = (): void => {
     if (session.status === 'lost') {
@@ -62,8 +69,11 @@ function report(session: Session): void {
   session.on('primary', (next) => {
     // Only the backup had everything.
     const sure = next.inc === backup?.inc ? ', and nothing was lost' : ''
-    if (server && server.inc !== next.inc) news = `${server.name} is gone${sure}`
-    server = next
+    if (before && before.inc !== next.inc) {
+      const isHere = session.members.some(({ inc }) => inc === before?.inc)
+      news = isHere ? `${before.name} handed over` : `${before.name} is gone${sure}`
+    }
+    before = next
     setTimeout(() => {
       news = ''
       show()

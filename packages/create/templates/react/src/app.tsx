@@ -12,14 +12,14 @@ import {
   useStatus,
 } from 'holdfast/react'
 import { add, board, COLUMNS, Note, remove } from './board.ts'
-import { name, room } from './player.ts'
+import { name, room, server } from './player.ts'
 
 type NoteHandle = PieceHandle<typeof Note.schema.fields>
 
 export function App() {
   return (
     <main>
-      <RoomProvider {...board} room={room} name={name} remember fallback={Waiting}>
+      <RoomProvider {...board} {...{ server, room, name }} remember fallback={Waiting}>
         <header>
           <h1>Board</h1>
           <Presence />
@@ -33,9 +33,11 @@ export function App() {
 /** While there is no session. */
 function Waiting({ status, error, progress, retry }: Room) {
   if (status !== 'failed') {
+    const { waitingFor = 'hub', leftMs = null } = progress ?? {}
+    const longest = leftMs === null ? '' : `, at most ${Math.ceil(leftMs / 1_000)} s`
     return (
       <p id="status" role="status">
-        Joining: waiting for the {progress?.waitingFor ?? 'hub'} …
+        Joining: waiting for the {waitingFor + longest} …
       </p>
     )
   }
@@ -50,7 +52,7 @@ function Presence() {
   const { status, reason, hub, primary, backup, retry } = useStatus()
   const me = useSession().me
   const members = useMembers()
-  const news = useNews()
+  const news = useNews(members)
   if (status === 'lost') {
     return (
       <p id="status" className="bad" role="alert">
@@ -73,7 +75,7 @@ function Presence() {
 }
 
 /** What happened when another member began to serve. */
-function useNews(): string {
+function useNews(members: readonly MemberInfo[]): string {
   const { primary, backup } = useStatus()
   const before = useRef({ primary, backup })
   const [news, setNews] = useState('')
@@ -83,8 +85,9 @@ function useNews(): string {
     if (!server || !primary || server.inc === primary.inc) return
     // Only the backup had everything.
     const sure = next?.inc === primary.inc ? ', and nothing was lost' : ''
-    setNews(`${server.name} is gone${sure}. `)
-  }, [primary, backup])
+    const isHere = members.some(({ inc }) => inc === server.inc)
+    setNews(isHere ? `${server.name} handed over. ` : `${server.name} is gone${sure}. `)
+  }, [primary, backup, members])
   return news
 }
 

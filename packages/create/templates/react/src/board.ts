@@ -1,6 +1,6 @@
 /** The definitions of a board: its notes and actions. The page and the test share this file. */
 
-import { action, oneOf, piece, text } from 'holdfast'
+import { action, type JoinOptions, oneOf, piece, text } from 'holdfast'
 
 export const COLUMNS = ['todo', 'doing', 'done'] as const
 
@@ -16,4 +16,5 @@ export const remove = action('remove', { note: text(16) }, (table, { note }) => 
   table.find(Note, note)?.remove()
 })
 
-export const board = { game: 'board', types: [Note, add, remove] }
+/** What `join` is given; `keepRoom: '30d'` and other options go here, too. */
+export const board = { game: 'board', types: [Note, add, remove] } satisfies JoinOptions

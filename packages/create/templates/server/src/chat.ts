@@ -1,6 +1,6 @@
 /** The definitions of the chat. Page, server and test share this file. */
 
-import { action, piece, text, u32 } from 'holdfast'
+import { action, type JoinOptions, piece, text, u32 } from 'holdfast'
 
 /** Older messages make room for new ones. */
 export const MESSAGES_MAX = 100
@@ -19,4 +19,10 @@ export const say = action('say', { name, words }, (table, said, by) => {
   table.create(Message, { player: by.player, name: said.name, words: said.words.trim() })
 })
 
-export const chat = { game: 'chat', types: [Message, say], keepRoom: '30d', listed: false } as const
+/** What `join` is given. */
+export const chat = {
+  game: 'chat',
+  types: [Message, say],
+  keepRoom: '30d',
+  listed: false,
+} satisfies JoinOptions

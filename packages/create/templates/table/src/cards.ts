@@ -1,6 +1,17 @@
 /** The definitions of the table: its cards and actions. The page and the test share this file. */
 
-import { action, bool, type GameTable, piece, reject, secret, u32, u8, vec2 } from 'holdfast'
+import {
+  action,
+  bool,
+  type GameTable,
+  type JoinOptions,
+  piece,
+  reject,
+  secret,
+  u32,
+  u8,
+  vec2,
+} from 'holdfast'
 
 export const SUITS = ['♣', '♦', '♥', '♠'] as const
 export const RANKS = ['A', '2', '3', '4', '5', '6', '7', '8', '9', '10', 'J', 'Q', 'K'] as const
@@ -68,4 +79,5 @@ export function faceOf(face: number): string {
   return RANKS[face % RANKS.length]! + SUITS[Math.floor(face / RANKS.length)]!
 }
 
-export const cards = { game: 'cards', types: [Card, shuffle, deal] }
+/** What `join` is given; `keepRoom: '30d'` and other options go here, too. */
+export const cards = { game: 'cards', types: [Card, shuffle, deal] } satisfies JoinOptions

@@ -1,6 +1,16 @@
 /** The definitions of the game: its objects and actions. The page and the test share this file. */
 
-import { action, type GameTable, object, piece, text, u32, vec2, vec3 } from 'holdfast'
+import {
+  action,
+  type GameTable,
+  type JoinOptions,
+  object,
+  piece,
+  text,
+  u32,
+  vec2,
+  vec3,
+} from 'holdfast'
 
 /** From the middle of the arena to its edge, in meters. */
 export const EDGE = 10
@@ -38,4 +48,8 @@ export const collect = action('collect', { gem: text(16) }, (table, { gem }, by)
   table.set(`score ${by.player}`, Number(table.get(`score ${by.player}`) ?? 0) + 1)
 })
 
-export const game = { game: 'gems', types: [Ball, Gem, begin, collect] }
+/** What `join` is given; `keepRoom: '30d'` and other options go here, too. */
+export const game = {
+  game: 'gems',
+  types: [Ball, Gem, begin, collect],
+} satisfies JoinOptions
