@@ -52,9 +52,11 @@ function whyNot({ member: { session, options }, ports }: Runtime): Unsaved | nul
   return options.hides && !serves(session) ? SECRET : null
 }
 
-function save({ member, out }: Runtime, time: Millis): Saved | Unsaved {
+function save(run: Runtime, time: Millis): Saved | Unsaved {
+  const { member, out } = run
   const { session, options } = member
   const segment = persistence.save(session, out)
+  if (!segment && holds(run)) return no('full', persistence.TOO_LARGE)
   if (!segment) return no('not-ready', 'the whole room is with the server and its backup')
   const { id, terms, topology, playersMax, recovers } = session
   const { game, room, hosts } = options

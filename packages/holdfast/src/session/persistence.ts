@@ -38,6 +38,7 @@ import {
   entriesSegmentLayout,
   type Persistence,
   type Segment,
+  SNAPSHOT_MAX,
   writeSnapshotSegment,
 } from './segments.ts'
 import * as leases from './lease.ts'
@@ -285,7 +286,7 @@ function write(turn: Turn, persistence: Persistence): void {
   const index = commit.lengthOf(session.server.log)
   if (from === null || persistence.entries.length > 0) persistence.segments++
   persistence.asked = { index: persistence.operations, segments: persistence.segments }
-  let segment: Uint8Array = new Uint8Array(0)
+  let segment: Uint8Array | null = new Uint8Array(0)
   if (from === null) segment = snapshotSegmentOf(session, 'whole', out)
   // An empty segment only reports the policy and `next`.
   else if (persistence.entries.length > 0) {
@@ -294,6 +295,12 @@ function write(turn: Turn, persistence: Persistence): void {
       index,
       'entries',
     )
+  }
+  // As if the hub had refused it: it is tried again later.
+  if (!segment) {
+    startOver(persistence)
+    persistence.sentAt = now
+    return noteRefusal(persistence, TOO_LARGE, out)
   }
   const acks = acksOf(session, persistence)
   if (from === null) Object.assign(persistence, { snapshotBytes: segment.length, entriesBytes: 0 })
@@ -322,7 +329,15 @@ function addUnlogged(persistence: Persistence, out: SessionOut): void {
   }
 }
 
-function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionOut): Uint8Array {
+/** Why a room is not stored, or not saved to a file. */
+export const TOO_LARGE: string = `its state has more than ${SNAPSHOT_MAX} bytes`
+
+/** Null for a room that is too large. */
+function snapshotSegmentOf(
+  session: Session,
+  as: 'whole' | 'file',
+  out: SessionOut,
+): Uint8Array | null {
   const { keptTypes, server } = session
   const { lineage } = session
   const settings = settingsOf(session)
@@ -335,6 +350,7 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
     ...out.parts.collect(),
     ...out.parts.unlogged(),
   ])
+  if (snapshot.length > SNAPSHOT_MAX) return null
   return out.seal(
     writeSnapshotSegment({ settings, lineage: [...lineage], segments, ...typed, index, snapshot }),
     index,
@@ -342,11 +358,11 @@ function snapshotSegmentOf(session: Session, as: 'whole' | 'file', out: SessionO
   )
 }
 
-/** The room as one segment, for a file; null unless we are primary or backup. */
+/** The room as one segment, for a file; null unless we are primary or backup, or if too large. */
 export function save(session: Session, out: SessionOut): Segment | null {
-  const { server } = session
-  if (!serves(session) && server.role !== 'backup') return null
-  return { bytes: snapshotSegmentOf(session, 'file', out), index: commit.lengthOf(server.log) }
+  if (!serves(session) && session.server.role !== 'backup') return null
+  const bytes = snapshotSegmentOf(session, 'file', out)
+  return bytes && { bytes, index: commit.lengthOf(session.server.log) }
 }
 
 /** The hub stored a segment, or reports why it did not. */
@@ -371,4 +387,10 @@ export function onKept(turn: Turn, message: FromHubOf<'kept'>): void {
   }
   const isFirst = before.kept < 0 && persistence.kept >= 0
   if (isFirst || before.why !== persistence.why) out.emit({ kind: 'kept', why: persistence.why })
+}
+
+function noteRefusal(persistence: Persistence, why: string, out: SessionOut): void {
+  if (persistence.why === why) return
+  persistence.why = why
+  out.emit({ kind: 'kept', why })
 }

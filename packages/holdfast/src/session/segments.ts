@@ -35,6 +35,8 @@ import { type Settings, settingsLayout } from './messages.ts'
 
 /** Most bytes of a segment that is read. */
 export const SEGMENT_BYTES_MAX: number = 2 * 1024 * 1024
+/** Most bytes of the state in a snapshot, which has types, settings and a seal beside it. */
+export const SNAPSHOT_MAX: number = SEGMENT_BYTES_MAX - 128 * 1024
 /** Most entries of one segment. */
 export const SEGMENT_ENTRIES_MAX = 65_536
 
