@@ -71,8 +71,11 @@ function write(name: string, text: string): void {
 }
 
 async function serve(...words: string[]): Promise<string> {
-  const port = await freePort()
-  const args = [VITE, ...words, '--port', String(port), '--strictPort']
+  return serveAt(String(await freePort()), words)
+}
+
+async function serveAt(port: string, words: string[] = []): Promise<string> {
+  const args = [VITE, ...words, '--port', port, '--strictPort']
   const env = { ...process.env, NO_COLOR: '1' }
   vite = spawn(process.execPath, args, { cwd: app, env, stdio: ['ignore', 'pipe', 'inherit'] })
   await said(vite, 'Local:')
@@ -116,6 +119,44 @@ test('edits while two windows play: the session stays, or the page is loaded aga
   await said(vite!, 'server restarted')
   await (await open('Linus', url)).until({ members: '3', hues: '1,1,1' })
   expect(windows.flatMap(({ complaints }) => complaints)).toEqual([])
+})
+
+const COUNT = `import { action, join } from 'holdfast'
+const add = action('add', (table) => table.set('count', Number(table.get('count') ?? 0) + 1))
+const session = await join({ game: 'app', types: [add] })
+const show = () => {
+  const count = String(session.table.get('count') ?? 0)
+  Object.assign(document.body.dataset, { status: session.status, count })
+}
+session.on('status', show)
+session.table.on('changed', show)
+document.body.onclick = () => void session.act(add)
+show()
+`
+
+test('with a store a room survives that Vite restarts, and that its process is killed', async () => {
+  write('main.ts', COUNT)
+  write('vite.config.ts', CONFIG.replace('holdfast()', "holdfast({ store: 'new/hub.db' })"))
+  const url = await serve()
+  const ada = await open('Ada', url)
+  await ada.until({ status: 'live' })
+  const add = (window: Window): Promise<void> => window.page.evaluate(() => document.body.click())
+  await add(ada)
+  await ada.until({ count: '1' })
+
+  const later = Date.now() / 1_000 + 1
+  utimesSync(join(app, 'vite.config.ts'), later, later)
+  await said(vite!, 'server restarted')
+  const grace = await open('Grace', url)
+  await grace.until({ count: '1' })
+  await add(grace)
+  await both({ count: '2' })
+
+  await killed(vite)
+  await serveAt(new URL(url).port)
+  await (await open('Linus', url)).until({ count: '2' })
+  await add(ada)
+  await both({ count: '3' })
 })
 
 test('`vite preview` has a hub, too', async () => {

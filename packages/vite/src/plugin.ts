@@ -1,13 +1,16 @@
 /** A hub inside Vite's servers, and a `join` that outlives hot updates. */
 
-import { existsSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { join } from 'node:path'
+import { dirname, join, resolve } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import type { Plugin, PreviewServer, ResolvedConfig, ViteDevServer } from 'vite'
 import { hub, type HubHandle, type HubOptions } from '../../hub/src/index.ts'
 
-/** Options of the plugin: those of `hub()`, whose server is Vite's, and whose store is memory. */
+/**
+ * Options of the plugin: those of `hub()`, whose server is Vite's. Its store is memory, unless
+ * `store` is the path of a file from Vite's root; its folder is created.
+ */
 export interface PluginOptions extends Partial<Omit<HubOptions, 'server'>> {
   /** Printed behind the page's address, such as `['?name=Ada', '?name=Grace']`: a link a window. */
   links?: readonly string[]
@@ -33,7 +36,8 @@ export function holdfast({ links = [], ...options }: PluginOptions = {}): Plugin
     if (!httpServer) return config.logger.warn(NO_SERVER)
     if (links.length > 0) printAlso(server, links)
     const start = (): void => {
-      open = hub({ store: null, ...options, server: httpServer })
+      const store = storeOf(config, options.store ?? null)
+      open = hub({ ...options, store, server: httpServer })
       config.logger.info(`  Holdfast's hub is at ${open.path}`)
     }
     if (httpServer.listening) start()
@@ -85,6 +89,14 @@ function loadWithMap(id: string): { code: string; map: string } | null {
   const [path = ''] = id.split('?')
   if (!path.startsWith(OWN) || !existsSync(`${path}.map`)) return null
   return { code: readFileSync(path, 'utf8'), map: readFileSync(`${path}.map`, 'utf8') }
+}
+
+// In the project, wherever Vite was started; and in a folder that may not be there yet.
+function storeOf({ root }: ResolvedConfig, path: string | null): string | null {
+  if (path === null) return null
+  const store = resolve(root, path)
+  mkdirSync(dirname(store), { recursive: true })
+  return store
 }
 
 function isInstalled(name: string, root: string): boolean {

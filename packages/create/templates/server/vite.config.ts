@@ -14,6 +14,14 @@ const backend: Plugin = {
 export default defineConfig({
   // The page works below any path, such as https://play.example.com/rt/.
   base: './',
-  plugins: [holdfast({ ...rules, links: ['?name=Ada', '?name=Grace'] }), backend],
+  // Rooms survive restarts of Vite; remove the file to start over.
+  plugins: [
+    holdfast({
+      ...rules,
+      store: 'node_modules/.holdfast/hub.db',
+      links: ['?name=Ada', '?name=Grace'],
+    }),
+    backend,
+  ],
   build: { target: 'es2022', chunkSizeWarningLimit: 1_024 },
 })
