@@ -11,20 +11,16 @@ import {
 } from 'react'
 import type { Fields, ObjectHandle, PieceHandle, StateOf } from '../../holdfast/src/index.ts'
 import { useObject, usePiece } from './hooks.ts'
-import { merge, moved } from './text.ts'
+import { moved } from './text.ts'
+import { type AnyHandle, Writer } from './writer.ts'
 
 /** How long after the last key the shared text is shown, in ms. */
 const REST_MS = 1_000
-/** How often a text is merged and written again because another writer was first. */
-const ATTEMPTS_MAX = 8
-
 // React 18 warns of layout effects on a server, which has none.
 const useLayout = typeof document === 'undefined' ? useEffect : useLayoutEffect
 
 /** An element that has a text and a caret. */
 type TextElement = HTMLInputElement | HTMLTextAreaElement
-
-type AnyHandle<F extends Fields = Fields> = ObjectHandle<F> | PieceHandle<F>
 
 /** Fields of texts. */
 type TextName<F extends Fields> = {
@@ -62,29 +58,36 @@ interface Draft {
  * caret where it was, so nobody loses what they type. After a refusal the input shows the shared
  * text again, and is `aria-invalid` until the next change.
  */
-export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<F>): FieldProps {
+export function useField<F extends Fields>(
+  handle: ObjectHandle<F> | PieceHandle<F>,
+  name: TextName<F>,
+): FieldProps {
   const state = useValue(handle)
   const of = `${handle.id} ${name}`
   const [draft, setDraft] = useState<Draft | null>(null)
   const [refused, setRefused] = useState('')
   const writer = useRef<Writer | null>(null)
-  if (writer.current?.of !== of) writer.current = new Writer(of, handle as AnyHandle, name)
+  if (!writer.current?.isOf(handle as AnyHandle, name)) {
+    writer.current = new Writer(handle as AnyHandle, name)
+  }
   const own = draft?.of === of ? draft : null
   const value = own?.text ?? (state[name] as string | null) ?? ''
   const ref = useCaret(value, own !== null && !own.isMerged)
 
+  const isComposing = useRef(false)
   const rest = (): void => writer.current!.rest(() => setDraft(null))
   useEffect(() => {
-    if (draft === null) return
+    if (draft === null || isComposing.current) return
     const timer = setTimeout(rest, REST_MS)
     return () => clearTimeout(timer)
   }, [draft])
 
-  const change = (element: TextElement, isComposing: boolean): void => {
+  const change = (element: TextElement, composes: boolean): void => {
+    isComposing.current = composes
     const text = writer.current!.type(value, element.value)
     setDraft({ of, text, isMerged: text !== element.value })
     setRefused('')
-    if (isComposing) return
+    if (composes) return
     writer.current!.write({
       merged: (all) => setDraft({ of, text: all, isMerged: true }),
       refused: () => {
@@ -105,7 +108,9 @@ export function useField<F extends Fields>(handle: AnyHandle<F>, name: TextName<
   }
 }
 
-function useValue<F extends Fields>(handle: AnyHandle<F>): Readonly<StateOf<F>> {
+function useValue<F extends Fields>(
+  handle: ObjectHandle<F> | PieceHandle<F>,
+): Readonly<StateOf<F>> {
   // A component has either the one or the other.
   return 'update' in handle ? usePiece(handle) : useObject(handle)
 }
@@ -135,104 +140,4 @@ function useCaret(value: string, isOwn: boolean): RefObject<never> {
     element.setSelectionRange(moved(old, value, start), moved(old, value, end))
   })
   return ref as RefObject<never>
-}
-
-function textOf(handle: AnyHandle, name: string): string {
-  return (handle.state[name] as string | null | undefined) ?? ''
-}
-
-interface Outcomes {
-  /** The text now has what another user typed, too. */
-  readonly merged: (text: string) => void
-  readonly refused: () => void
-}
-
-/** Writes the newest text of a field, one at a time, merged with what others wrote. */
-class Writer {
-  readonly of: string
-  readonly #handle: AnyHandle
-  readonly #name: string
-  // What this user has typed, and the shared text that it was typed into; null at rest.
-  #own: string | null = null
-  #base = ''
-  #isWriting = false
-  #isNewer = false
-  #whenDone: (() => void) | null = null
-
-  constructor(of: string, handle: AnyHandle, name: string) {
-    this.of = of
-    this.#handle = handle
-    this.#name = name
-  }
-
-  /** The user changed the text that was shown. @returns the text with what came meanwhile */
-  type(shown: string, typed: string): string {
-    if (this.#own === null) {
-      this.#base = shown
-      this.#own = typed
-    } else this.#own = merge(shown, typed, this.#own)
-    this.#whenDone = null
-    return this.#own
-  }
-
-  write(outcomes: Outcomes): void {
-    this.#isNewer = true
-    if (!this.#isWriting) void this.#run(outcomes)
-  }
-
-  /** Forgets what was typed once it is written, unless there is more until then. */
-  rest(done: () => void): void {
-    this.#whenDone = () => {
-      this.#own = null
-      done()
-    }
-    if (!this.#isWriting) this.#finish()
-  }
-
-  #finish(): void {
-    const done = this.#whenDone
-    this.#whenDone = null
-    done?.()
-  }
-
-  async #run(outcomes: Outcomes): Promise<void> {
-    this.#isWriting = true
-    let attempts = 0
-    while (this.#isNewer && attempts < ATTEMPTS_MAX) {
-      this.#isNewer = false
-      const outcome = await this.#writeOnce(outcomes)
-      attempts = outcome === 'done' ? 0 : attempts + 1
-      if (outcome === 'late') this.#isNewer = true
-      if (outcome === 'refused') attempts = ATTEMPTS_MAX
-    }
-    this.#isWriting = false
-    if (attempts === 0) return this.#finish()
-    this.#isNewer = false
-    this.#own = null
-    this.#whenDone = null
-    outcomes.refused()
-  }
-
-  async #writeOnce({ merged }: Outcomes): Promise<'done' | 'late' | 'refused'> {
-    const handle = this.#handle
-    try {
-      if (!('update' in handle) && !handle.mine && !(await handle.take()).ok) return 'refused'
-      const shared = textOf(handle, this.#name)
-      const text = merge(this.#base, this.#own!, shared)
-      if (text !== this.#own) merged(text)
-      // A later edit is to this text, of which `shared` is a part.
-      this.#own = text
-      this.#base = shared
-      const patch = { [this.#name]: text } as never
-      if (!('update' in handle)) handle.set(patch)
-      else {
-        const outcome = await handle.update(patch)
-        if (!outcome.ok) return outcome.code === 'late' ? 'late' : 'refused'
-      }
-      this.#base = text
-      return 'done'
-    } catch {
-      return 'refused'
-    }
-  }
 }
