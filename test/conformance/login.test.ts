@@ -80,7 +80,7 @@ describe('a player with an ID token', () => {
     const server = await serve()
     const ada = await enter(server, await token())
     expect(asked[0]).toMatchObject({ login: { sub: 'ada-1', email: 'ada@example.eu' } })
-    expect(asked[0]!.ticket).toMatch(/^login\.[0-9a-f]{32}$/)
+    expect(asked[0]!.ticket).toMatch(/^login\.[0-9a-f]{24}\.[0-9a-f]{24}$/)
     // The player comes back by its key when the token has expired.
     const late = await token({ exp: NOW_S - 60 })
     await enter(server, late, 'duel', { token: ada.token })

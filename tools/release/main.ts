@@ -184,7 +184,13 @@ async function release(options: Options): Promise<void> {
   const faults = faultsOf(version)
   if (faults.length > 0) throw new Refusal(faults.join('\n'))
   say('tree', `clean, on main, at ${git(root, 'rev-parse', '--short', 'HEAD')}`)
+  const head = git(root, 'rev-parse', 'HEAD')
   for (const name of CHECKS) check(name, options)
+  if (git(root, 'rev-parse', 'HEAD') !== head) {
+    throw new Refusal(
+      'main moved during the checks, so its newest commit is not checked: run again',
+    )
+  }
   const base = mkdtempSync(join(tmpdir(), 'holdfast-release-'))
   const clone = join(base, 'clone')
   try {
@@ -193,8 +199,10 @@ async function release(options: Options): Promise<void> {
     commit(clone, before, version)
     const paths = await pack(clone)
     if (!options.isDry) {
-      git(root, 'fetch', '--quiet', clone, 'main', `refs/tags/v${version}:refs/tags/v${version}`)
-      git(root, 'merge', '--quiet', '--ff-only', `v${version}`)
+      // The tag comes last: without the commit on main there is none.
+      git(root, 'fetch', '--quiet', '--no-tags', clone, 'main')
+      git(root, 'merge', '--quiet', '--ff-only', 'FETCH_HEAD')
+      git(root, 'fetch', '--quiet', clone, `refs/tags/v${version}:refs/tags/v${version}`)
     }
     console.log(`\n${last(version, paths, options)}`)
   } finally {

@@ -10,7 +10,12 @@
  * An ID token of an identity provider is a ticket, too, for one player of any room of its games.
  */
 
-import { type Claims, TICKET_ID_MAX, withKey } from '../../holdfast/src/hub-protocol/tickets.ts'
+import {
+  type Claims,
+  LOGIN,
+  TICKET_ID_MAX,
+  withKey,
+} from '../../holdfast/src/hub-protocol/tickets.ts'
 import { TICKET_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import * as jose from './drivers/jose.ts'
 import { badValue, NAME_MAX, RIGHTS } from '../../holdfast/src/machine.ts'
@@ -208,10 +213,8 @@ function readerOf(rows: readonly Row[]): TicketReader['read'] {
   }
 }
 
-const LOGIN = 'login.'
-
-// A token admits one player to each room, who comes back by their key. The id is of what was
-// signed, for the signature itself may have several forms.
+// A token admits one player to each room, who comes back by their key. The id has a digest of the
+// subject, then one of what was signed, for the signature itself may have several forms.
 function tokenReader(issuer: jose.Issuer, games: Row['games']) {
   const verify = jose.tokenVerifier(issuer)
   return async (token: string, game: string): Promise<Claims> => {
@@ -219,10 +222,17 @@ function tokenReader(issuer: jose.Issuer, games: Row['games']) {
     if ('fault' in read) throw new Error(FAULTS[read.fault])
     if (games && !games.has(game)) throw new Error(FOREIGN)
     const signed = token.slice(0, token.lastIndexOf('.'))
-    const id = LOGIN + toHex(digest(new TextEncoder().encode(signed)))
     const { payload: login } = read
+    const subject = `${issuer.issuer} ${String(login['sub'])}`
+    const id = `${LOGIN}${markOf(subject)}.${markOf(signed)}`
     return { game, room: null, key: null, rights: RIGHTS.play, id, uses: 1, login }
   }
+}
+
+const MARK_DIGITS = 24
+
+function markOf(text: string): string {
+  return toHex(digest(new TextEncoder().encode(text))).slice(0, MARK_DIGITS)
 }
 
 function claimsOf(payload: Record<string, unknown>, games: ReadonlySet<string> | null): Claims {

@@ -11,6 +11,8 @@ import { fromHex } from '../wire/bytes.ts'
 export const TICKET_ID_MAX = 64
 /** Most players of a session that were admitted by tickets. */
 export const ENTRANTS_MAX = 1_024
+/** Prefix of the id of an ID token; then come digests of its subject and of the token. */
+export const LOGIN = 'login.'
 /** Prefix of an invitation, where a ticket is expected. */
 export const INVITATION = 'invite.'
 export const SECRET_BYTES = 32

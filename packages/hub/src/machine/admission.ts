@@ -14,9 +14,11 @@ import {
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import {
   type Claims,
+  type Entrant,
   ENTRANTS_MAX,
   INVITATION,
   INVITED_MAX,
+  LOGIN,
   SECRET_BYTES,
 } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import {
@@ -65,7 +67,8 @@ function byTicket(row: SessionRecord | null, wish: Add, claims: Claims): Verdict
   if (!key && entrants.filter((other) => other.id === id).length >= uses) {
     return { refused: uses === 1 ? 'the ticket was used' : `the ticket was used ${uses} times` }
   }
-  if (entrants.length >= ENTRANTS_MAX) return { refused: `${ENTRANTS_MAX} tickets were used here` }
+  const isFull = entrants.length >= ENTRANTS_MAX && !outdated(entrants, id)
+  if (isFull) return { refused: `${ENTRANTS_MAX} tickets were used here` }
   return { rights, id }
 }
 
@@ -81,9 +84,30 @@ function byInvitation(row: SessionRecord | null, { terms, ticket }: Add): Verdic
   return { rights: found.rights, id: idOf(found) }
 }
 
+/** Most players of one login in a room, such as one for each device or browser. */
+export const LOGINS_MAX = 8
+
+/**
+ * The entrant that gives its place to one with this id. Tickets stay used, but each login brings a
+ * token of its own: the oldest of the same account goes, or in a full room of any account.
+ */
+function outdated(entrants: readonly Entrant[], id: string): Entrant | undefined {
+  if (!id.startsWith(LOGIN)) return undefined
+  const account = id.slice(0, id.lastIndexOf('.') + 1)
+  const same = entrants.filter((one) => one.id.startsWith(account))
+  if (same.length >= LOGINS_MAX) return same[0]
+  if (entrants.length < ENTRANTS_MAX) return undefined
+  return same[0] ?? entrants.find((one) => one.id.startsWith(LOGIN))
+}
+
 /** Admits a player. Rights from a ticket or an invitation are persisted. */
 export function enroll(row: Row, key: Uint8Array, { rights, id }: Entrance): void {
   if (id === '' || entrantOf(row.entrants, key)) return
+  const gone = outdated(row.entrants, id)
+  if (gone) {
+    row.entrants.splice(row.entrants.indexOf(gone), 1)
+    row.unsaved = row.unsaved.filter((one) => one !== gone)
+  }
   const entrant = { id, key, rights }
   row.entrants.push(entrant)
   row.unsaved.push(entrant)
