@@ -1,16 +1,35 @@
 /**
  * What an update would do to a document, before it does it. Members may send any bytes, and Yjs
  * trusts its input: an update with gaps waits inside the document for ever, one that nests some
- * thousands of types overflows the stack when it is deleted, and a struct without length breaks the
- * search for others. So the server applies only updates that Yjs integrates at once and completely.
+ * thousands of types overflows the stack when it is deleted, a client id above 32 bits cannot be
+ * written again, and a struct that is known in part makes Yjs throw half done. So the server only
+ * applies updates that Yjs integrates at once, completely, and in few steps.
  */
 
 import * as Y from 'yjs'
+import { DEPTH_MAX, Order, type Run } from './order.ts'
+import type { Struct } from './places.ts'
 
-/** Deepest nesting of types in types, and of arrays and objects in a value. */
-export const DEPTH_MAX = 64
+/** The highest client id: Yjs makes them of 32 bits. */
+export const CLIENT_MAX: number = 2 ** 32 - 1
 /** The highest clock of a client. */
 export const CLOCK_MAX: number = 2 ** 40
+/** Most names of types at the top of a document: each stays in memory for ever. */
+export const ROOTS_MAX = 1_024
+/**
+ * Most bytes that an item or a deleted range adds to a document beside its own: it splits two
+ * structs, and each half has the ids of two neighbors, its length, and a range in the deletions.
+ */
+const SPLIT_BYTES = 80
+
+/** An update without what the document has. */
+export interface Fresh {
+  readonly update: Uint8Array
+  readonly structs: readonly Struct[]
+  readonly deletes: Deletes
+  /** Most bytes that it adds to the document as one update, unless it deletes types. */
+  readonly growth: number
+}
 
 /** What a sound update has. */
 export interface Facts {
@@ -18,202 +37,167 @@ export interface Facts {
   readonly clients: readonly number[]
   /** Whether it changes anything. */
   readonly isNew: boolean
+  /** Most bytes that it adds to the document as one update, unless it deletes types. */
+  readonly growth: number
+  /** Without what the document has. */
+  readonly update: Uint8Array
+  /** Whether it may delete types, and what is in them: each part of it may grow by its half. */
+  readonly isDeep: boolean
 }
 
-type Struct = Y.Item | Y.GC
-
-/** The structs of one client in an update, in order. */
-interface Run {
-  readonly structs: Struct[]
-  /** How many types contain each of them. */
-  readonly levels: number[]
-}
-
-/** Looks at an update. @returns its facts, or why it is not applied */
-export function inspect(doc: Y.Doc, update: Uint8Array): Facts | string {
-  let decoded: ReturnType<typeof Y.decodeUpdate>
-  try {
-    decoded = Y.decodeUpdate(update)
-  } catch {
-    return 'it is no update of Yjs'
-  }
-  const runs = runsOf(doc, decoded.structs as readonly Struct[])
-  if (typeof runs === 'string') return runs
-  const order = new Order(doc, runs)
-  const why = order.settle()
-  if (why !== null) return why
-  const deletes = deletesOf(doc, order, decoded.ds)
-  if (typeof deletes === 'string') return deletes
-  const clients = [...runs.keys()].filter((client) => order.stateOf(client) > stateOf(doc, client))
-  return { clients, isNew: clients.length > 0 || deletes }
-}
-
-function stateOf({ store }: Y.Doc, client: number): number {
-  return Y.getState(store, client)
-}
+type Decoded = ReturnType<typeof Y.decodeUpdate>
+type Deletes = Decoded['ds']['clients']
 
 const GAPS = 'it builds on changes that are not in the document'
 
-function runsOf(doc: Y.Doc, structs: readonly Struct[]): Map<number, Run> | string {
+/** Looks at an update. @returns its facts, or why it is not applied */
+export function inspect(doc: Y.Doc, update: Uint8Array): Facts | string {
+  const fresh = freshOf(doc, update)
+  if (typeof fresh === 'string') return fresh
+  const { structs, deletes, growth } = fresh
   const runs = new Map<number, Run>()
   for (const struct of structs) {
-    const { client, clock } = struct.id
-    const isSound = struct.length > 0 && clock + struct.length <= CLOCK_MAX
-    if (!isSound) return 'it has a struct of no length, or with a clock above the limit'
-    if (!(struct instanceof Y.Item) && !(struct instanceof Y.GC)) return GAPS
-    const run = runs.get(client)
-    const last = run?.structs.at(-1)
-    const fits = last ? clock === endOf(last) : clock <= stateOf(doc, client)
-    if (!fits) return GAPS
+    const run = runs.get(struct.id.client)
     if (run) run.structs.push(struct)
-    else runs.set(client, { structs: [struct], levels: [] })
+    else runs.set(struct.id.client, { structs: [struct], places: [], taken: 0 })
   }
-  return runs
+  const order = new Order(doc, runs)
+  const why = order.settle() ?? checkRoots(doc, structs)
+  if (why !== null) return why
+  const deleted = deletesOf(doc, order, deletes)
+  if (typeof deleted === 'string') return deleted
+  const clients = [...runs.keys()]
+  const isNew = clients.length > 0 || deleted.isNew
+  return { clients, isNew, growth, update: fresh.update, isDeep: order.isKeyed || deleted.isDeep }
 }
 
-function endOf({ id, length }: Struct): number {
-  return id.clock + length
+/**
+ * An update without the structs that the document has, encoded as Yjs does: known ones with other
+ * content would be taken in part. All members do this alike, so all apply the same.
+ *
+ * @returns why not, if it is no sound update
+ */
+export function freshOf(doc: Y.Doc, update: Uint8Array): Fresh | string {
+  const given = decoded(update)
+  const why = given ? checkRuns(doc, given) : 'it is no update of Yjs'
+  if (why !== null) return why
+  const fresh = Y.diffUpdate(update, Y.encodeStateVector(doc))
+  const { structs, ds } = decoded(fresh)!
+  let parts = structs.length
+  for (const ranges of ds.clients.values()) parts += ranges.length
+  const growth = fresh.length + parts * SPLIT_BYTES
+  return { update: fresh, structs: structs as Struct[], deletes: ds.clients, growth }
 }
 
-/** The order in which Yjs would integrate structs: each after those that it names. */
-class Order {
-  readonly #doc: Y.Doc
-  readonly #runs: ReadonlyMap<number, Run>
-  readonly #states = new Map<number, number>()
-
-  constructor(doc: Y.Doc, runs: ReadonlyMap<number, Run>) {
-    this.#doc = doc
-    this.#runs = runs
-  }
-
-  /** The clock that a client has come to. */
-  stateOf(client: number): number {
-    return this.#states.get(client) ?? stateOf(this.#doc, client)
-  }
-
-  /** Goes through all structs. @returns why that does not work, or null */
-  settle(): string | null {
-    const ready = [...this.#runs.keys()]
-    // Clients by the one for which they wait; a circle of them is never freed.
-    const waiting = new Map<number, number[]>()
-    for (let client = ready.pop(); client !== undefined; client = ready.pop()) {
-      const run = this.#runs.get(client)!
-      const before = run.levels.length
-      const blocker = this.#advance(run)
-      if (typeof blocker === 'string') return blocker
-      if (blocker !== null) {
-        const others = waiting.get(blocker)
-        if (others) others.push(client)
-        else waiting.set(blocker, [client])
-      }
-      if (run.levels.length === before) continue
-      ready.push(...(waiting.get(client) ?? []).filter((one) => one !== client))
-      waiting.delete(client)
-    }
-    const isDone = [...this.#runs.values()].every((run) => run.levels.length === run.structs.length)
-    return isDone ? null : GAPS
-  }
-
-  // Returns the client for which the run waits; null at its end.
-  #advance(run: Run): number | string | null {
-    while (run.levels.length < run.structs.length) {
-      const struct = run.structs[run.levels.length]!
-      const missing = needsOf(struct).find(({ client, clock }) => clock >= this.stateOf(client))
-      if (missing) return missing.client
-      const level = struct instanceof Y.Item ? this.#levelOf(struct) : 0
-      if (level > DEPTH_MAX) return `it nests types more than ${DEPTH_MAX} deep`
-      if (struct instanceof Y.Item && !isShallow(valuesOf(struct.content), DEPTH_MAX)) {
-        return `it has a value that is nested more than ${DEPTH_MAX} deep`
-      }
-      run.levels.push(level)
-      const { client } = struct.id
-      this.#states.set(client, Math.max(this.stateOf(client), endOf(struct)))
-    }
+function decoded(update: Uint8Array): Decoded | null {
+  try {
+    return Y.decodeUpdate(update)
+  } catch {
     return null
   }
+}
 
-  #levelOf({ parent, origin, rightOrigin }: Y.Item): number {
-    if (parent instanceof Y.ID) return this.#levelAt(parent) + 1
-    const beside = parent === null ? (origin ?? rightOrigin) : null
-    return beside ? this.#levelAt(beside) : 0
+// Each client once, its structs without gaps; nothing that Yjs could not write again.
+function checkRuns(doc: Y.Doc, { structs, ds }: Decoded): string | null {
+  const ends = new Map<number, number>()
+  let client = -1
+  for (const struct of structs) {
+    const why = checkStruct(struct)
+    if (why !== null) return why
+    const { id } = struct
+    const end = ends.get(id.client)
+    if (end !== undefined && id.client !== client) return 'it has a client twice'
+    ;({ client } = id)
+    const fits = end === undefined ? id.clock <= Y.getState(doc.store, client) : id.clock === end
+    if (!fits) return GAPS
+    ends.set(client, id.clock + struct.length)
   }
+  return checkDeletes(ds.clients)
+}
 
-  // The level of a struct that is in the document, or before in the update.
-  #levelAt({ client, clock }: Y.ID): number {
-    const { store } = this.#doc
-    if (clock < stateOf(this.#doc, client)) {
-      const structs = store.clients.get(client)!
-      return levelIn(structs[Y.findIndexSS(structs, clock)]!)
+function checkDeletes(clients: Deletes): string | null {
+  for (const [client, ranges] of clients) {
+    let end = 0
+    for (const { clock, len } of ranges) {
+      if (!isId({ client, clock }) || !isCount(len, CLOCK_MAX)) return 'it has a number too large'
+      // As Yjs sorts them: others would be looked through over and over.
+      if (clock < end) return 'its deletions are not in order'
+      end = clock + len
     }
-    const { structs, levels } = this.#runs.get(client)!
-    return levels[indexOf(structs, clock)]!
   }
+  return null
 }
 
-function levelIn(struct: Struct): number {
-  let level = 0
-  let item: Y.Item | null = struct instanceof Y.Item ? struct : null
-  while (item && level <= DEPTH_MAX) {
-    const { parent }: Y.Item = item
-    item = parent instanceof Y.AbstractType ? parent._item : null
-    if (item) level++
-  }
-  return level
+function isCount(value: number, most: number): boolean {
+  return Number.isInteger(value) && value >= 0 && value <= most
 }
 
-// The struct that has a clock, by bisection.
-function indexOf(structs: readonly Struct[], clock: number): number {
-  let low = 0
-  let high = structs.length - 1
-  while (low < high) {
-    const middle = (low + high + 1) >> 1
-    if (structs[middle]!.id.clock <= clock) low = middle
-    else high = middle - 1
-  }
-  return low
+function isId({ client, clock }: { client: number; clock: number }): boolean {
+  return isCount(client, CLIENT_MAX) && isCount(clock, CLOCK_MAX)
 }
 
-function needsOf(struct: Struct): Y.ID[] {
-  if (!(struct instanceof Y.Item)) return []
-  const { origin, rightOrigin, parent } = struct
-  return [origin, rightOrigin, parent].filter((one) => one instanceof Y.ID)
+function checkStruct(struct: Decoded['structs'][number]): string | null {
+  const { id, length } = struct
+  if (!isCount(id.client, CLIENT_MAX)) return `it has a client id above ${CLIENT_MAX}`
+  if (!isCount(length, CLOCK_MAX) || length === 0 || !isCount(id.clock + length, CLOCK_MAX))
+    return 'it has a struct of no length, or with a clock above the limit'
+  if (struct instanceof Y.GC) return null
+  if (!(struct instanceof Y.Item)) return GAPS
+  const { origin, rightOrigin, parent, content } = struct
+  for (const one of [origin, rightOrigin, parent]) {
+    if (one instanceof Y.ID && !isId(one)) return 'it has a number too large'
+  }
+  if (content instanceof Y.ContentDoc) return 'it has a document within the document'
+  if (isShallow(valuesOf(content), DEPTH_MAX)) return null
+  return `it has a value that is nested more than ${DEPTH_MAX} deep`
 }
 
 function valuesOf(content: Y.Item['content']): unknown {
   if (content instanceof Y.ContentAny || content instanceof Y.ContentJSON) return content.arr
   if (content instanceof Y.ContentEmbed) return content.embed
-  if (content instanceof Y.ContentFormat) return content.value
-  return 'opts' in content ? content.opts : null
+  return content instanceof Y.ContentFormat ? content.value : null
 }
 
 function isShallow(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null || value instanceof Uint8Array) return true
-  return levels > 0 && Object.values(value).every((one) => isShallow(one, levels - 1))
+  // A key `__proto__` hides its value there.
+  const isPlain = Array.isArray(value) || Object.getPrototypeOf(value) === Object.prototype
+  return isPlain && levels > 0 && Object.values(value).every((one) => isShallow(one, levels - 1))
+}
+
+function checkRoots({ share }: Y.Doc, structs: readonly Struct[]): string | null {
+  const names = new Set<string>()
+  for (const struct of structs) {
+    const name: unknown = struct instanceof Y.Item ? struct.parent : null
+    if (typeof name === 'string' && !share.has(name)) names.add(name)
+  }
+  const count = share.size + names.size
+  return names.size === 0 || count <= ROOTS_MAX ? null : `it has more than ${ROOTS_MAX} names`
 }
 
 // Whether an update deletes anything that is not deleted yet; or why it is not applied.
 function deletesOf(
   doc: Y.Doc,
   order: Order,
-  { clients }: ReturnType<typeof Y.decodeUpdate>['ds'],
-): boolean | string {
-  let isNew = false
+  clients: Deletes,
+): { isNew: boolean; isDeep: boolean } | string {
+  const all = { isNew: false, isDeep: false }
   for (const [client, ranges] of clients) {
+    const structs = doc.store.clients.get(client) ?? []
     for (const { clock, len } of ranges) {
       if (len === 0 || clock + len > order.stateOf(client)) return GAPS
-      isNew ||= !isDeleted(doc, client, clock, clock + len)
+      const state = Y.getState(doc.store, client)
+      // What is new with the update, and deleted by it at once.
+      if (clock + len > state) all.isNew = true
+      if (clock >= state) continue
+      for (let at = Y.findIndexSS(structs, clock); at < structs.length; at++) {
+        const struct = structs[at]!
+        if (struct.id.clock >= clock + len) break
+        if (struct.deleted) continue
+        all.isNew = true
+        all.isDeep ||= struct instanceof Y.Item && struct.content instanceof Y.ContentType
+      }
     }
   }
-  return isNew
-}
-
-function isDeleted({ store }: Y.Doc, client: number, from: number, to: number): boolean {
-  const structs = store.clients.get(client)
-  if (!structs || from >= Y.getState(store, client)) return false
-  for (let at = Y.findIndexSS(structs, from); at < structs.length; at++) {
-    const struct = structs[at]!
-    if (struct.id.clock >= to) return true
-    if (!struct.deleted) return false
-  }
-  return endOf(structs.at(-1)!) >= to
+  return all
 }

@@ -232,7 +232,9 @@ export class DocumentApi implements SharedDocument {
     const updates = this.#published
     if (updates.length > 0) {
       this.#published = []
-      Y.applyUpdate(this.#doc, Y.mergeUpdates(updates), this)
+      const doc = this.#doc
+      // One after the other: merged ones may say something else.
+      doc.transact(() => updates.forEach((update) => Y.applyUpdate(doc, update, this)), this)
     }
     if (this.#edits === null) this.#pump()
   }

@@ -17,7 +17,7 @@ import { CUSTOM_BYTES_MAX, CUSTOM_SNAPSHOT_MAX } from '../../holdfast/src/custom
 import { type Asker, type Performance, refuse } from '../../holdfast/src/part.ts'
 import * as chunks from '../../holdfast/src/wire/chunks.ts'
 import { blob, decode, encode, list, record, u16, varint } from '../../holdfast/src/wire/layout.ts'
-import { type Facts, inspect } from './inspect.ts'
+import { type Facts, freshOf, inspect } from './inspect.ts'
 
 /** Most bytes of one piece: an operation and a change have a few more around it. */
 export const PIECE_MAX: number = CUSTOM_BYTES_MAX - 64
@@ -30,8 +30,8 @@ const OWNERS_MAX = 16_384
  * their square: half a second for so many, and half a minute for 17,000.
  */
 const OWNED_MAX = 4_096
-/** An update adds at most so many times its bytes, as a rule: one that splits structs adds more. */
-const GROWTH = 4
+/** A document that is full takes deletions up to so many times its limit: they split structs. */
+const DELETIONS = 1.01
 /** Most players with an unfinished update. */
 const UNFINISHED_MAX = 64
 
@@ -73,9 +73,16 @@ export interface DocumentState {
 
 export function create(): DocumentState {
   return {
-    ...{ doc: new Y.Doc(), owners: new Map(), unfinished: new Map() },
+    ...{ doc: committed(), owners: new Map(), unfinished: new Map() },
     ...{ bytes: 0, encoded: null, malformed: 0, onUpdate: null },
   }
+}
+
+function committed(): Y.Doc {
+  const doc = new Y.Doc()
+  // Yjs would delete formats that it finds superfluous, in some copies and not in others.
+  doc.on('beforeObserverCalls', (transaction: Y.Transaction) => (transaction.local = true))
+  return doc
 }
 
 export function perform(
@@ -90,7 +97,7 @@ export function perform(
   const { piece: place, of, bytes } = given
   // Its answer comes after everything that was committed before.
   if (bytes.length === 0) return {}
-  if (of > Math.ceil(limits.bytes / PIECE_MAX) + 1) return tooLarge(limits, of * PIECE_MAX)
+  if (of > Math.ceil(limits.bytes / PIECE_MAX)) return tooLarge(limits, of * PIECE_MAX)
   const change = encode(changeLayout, { player: by.player, ...given })
   const before = state.unfinished.get(by.player)
   const isNext = place === 0 || (before?.of === of && before.pieces.length === place)
@@ -100,7 +107,7 @@ export function perform(
   const facts = inspect(state.doc, update)
   if (typeof facts === 'string') return refused(limits, facts)
   checkOwners(state, facts, by, limits)
-  checkSize(state, facts, update, limits)
+  checkSize(state, facts, facts.update, limits)
   return of > 1 || facts.isNew ? { changes: [change] } : {}
 }
 
@@ -136,12 +143,22 @@ function checkOwners(state: DocumentState, facts: Facts, by: Asker, limits: Limi
   refused(limits, `player ${by.player} has ${OWNED_MAX} clients at most: ${owned + fresh}`)
 }
 
-// Measured only when the estimate is above the limit. What only deletes is always taken.
+// Measured only when the estimate is above the limit. Deletions split structs, so a document may
+// grow by them; those that make a full one smaller are always taken.
 function checkSize(state: DocumentState, facts: Facts, update: Uint8Array, limits: Limits): void {
-  const estimate = state.bytes + update.length * GROWTH
-  if (facts.clients.length === 0 || estimate <= limits.bytes) return
-  state.bytes = encoded(state).length
-  if (state.bytes + update.length > limits.bytes) tooLarge(limits, state.bytes + update.length)
+  const { growth, isDeep, isNew } = facts
+  const most = facts.clients.length > 0 ? limits.bytes : limits.bytes * DELETIONS
+  const isSurelyBelow = (): boolean => state.bytes * (isDeep ? 1.5 : 1) + growth <= most
+  if (!isNew || isSurelyBelow()) return
+  const before = encoded(state)
+  state.bytes = before.length
+  if (isSurelyBelow()) return
+  const trial = committed()
+  Y.applyUpdate(trial, before)
+  Y.applyUpdate(trial, update)
+  const { length } = Y.encodeStateAsUpdate(trial)
+  const isSmaller = facts.clients.length === 0 && length <= before.length
+  if (length > most && !isSmaller) tooLarge(limits, length)
 }
 
 export function apply(state: DocumentState, bytes: Uint8Array, limits: Limits): void {
@@ -159,36 +176,39 @@ export function apply(state: DocumentState, bytes: Uint8Array, limits: Limits): 
     integrate(state, update, player)
   } else if (incoming) {
     unfinished.set(player, incoming)
-    dropOldest(unfinished, limits.bytes)
+    dropLargest(unfinished, limits.bytes)
   }
 }
 
-function dropOldest(unfinished: DocumentState['unfinished'], most: number): void {
-  let bytes = 0
-  for (const { pieces } of unfinished.values()) bytes += pieces.length * PIECE_MAX
-  for (const [player, { pieces }] of unfinished) {
-    if (unfinished.size === 1 || (bytes <= most && unfinished.size <= UNFINISHED_MAX)) return
-    unfinished.delete(player)
-    bytes -= pieces.length * PIECE_MAX
+// Of those with most pieces the first goes: many small ones are not worth the work of one.
+function dropLargest(unfinished: DocumentState['unfinished'], most: number): void {
+  let count = 0
+  for (const { pieces } of unfinished.values()) count += pieces.length
+  while (unfinished.size > 1) {
+    if (count * PIECE_MAX <= most && unfinished.size <= UNFINISHED_MAX) return
+    let [largest] = unfinished
+    for (const one of unfinished)
+      if (one[1].pieces.length > largest![1].pieces.length) largest = one
+    unfinished.delete(largest![0])
+    count -= largest![1].pieces.length
   }
 }
 
 function integrate(state: DocumentState, update: Uint8Array, player: number): void {
   const { doc, owners } = state
+  const fresh = freshOf(doc, update)
+  if (typeof fresh === 'string') return void state.malformed++
+  state.encoded = null
+  state.bytes += fresh.growth
   try {
-    const { to } = Y.parseUpdateMeta(update)
-    const before = [...to.keys()].map((client) => [client, Y.getState(doc.store, client)] as const)
-    Y.applyUpdate(doc, update)
-    for (const [client, clock] of before) {
-      if (Y.getState(doc.store, client) > clock) own(owners, client, player)
-    }
-    state.bytes += update.length * GROWTH
+    Y.applyUpdate(doc, fresh.update)
   } catch {
     state.malformed++
     return
   }
-  state.encoded = null
-  state.onUpdate?.(update)
+  for (const client of new Set(fresh.structs.map(({ id }) => id.client)))
+    own(owners, client, player)
+  state.onUpdate?.(fresh.update)
 }
 
 // Those that wrote last are kept: refusing more of them would let a few shut out all others.
