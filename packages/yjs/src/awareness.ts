@@ -65,6 +65,7 @@ export class Awareness {
   readonly #clients = new Map<number, number>()
   #known: ReadonlySet<number> = new Set()
   #primary = 0
+  #client: number
   #clock = 0
   #isDirty = false
   #isPaced = false
@@ -72,6 +73,7 @@ export class Awareness {
 
   constructor(doc: Y.Doc, name: string, host: PartHost<object>) {
     this.doc = doc
+    this.#client = doc.clientID
     this.#name = name
     this.#host = host
     this.#known = new Set(host.members.map(({ inc }) => inc))
@@ -83,6 +85,17 @@ export class Awareness {
   /** This member's client id. */
   get clientID(): number {
     return this.doc.clientID
+  }
+
+  /** Moves this member's state to the client id of the document, which Yjs may change. */
+  follow(): void {
+    const before = this.#client
+    this.#client = this.clientID
+    const state = this.states.get(before)
+    if (before === this.#client || !state) return
+    this.#set(before, null, this.#clock + 1, 'local')
+    this.meta.delete(before)
+    this.setLocalState(state)
   }
 
   /** This member's state; null for none. */
@@ -162,6 +175,8 @@ export class Awareness {
     const isOthers = [...this.#clients].some(([one, of]) => of === client && one !== inc)
     if (isOthers || client === this.clientID) return
     const before = this.#clients.get(inc)
+    // The last word of a document that it had before.
+    if (before !== client && state === null) return
     if (before === client && clock <= this.meta.get(client)!.clock) return
     if (before !== undefined && before !== client) this.#forget(inc)
     this.#clients.set(inc, client)

@@ -25,12 +25,14 @@ import {
   type Teller,
 } from '../../holdfast/src/part.ts'
 import { Awareness } from './awareness.ts'
+import { conflictOf } from './compare.ts'
 import {
   type DocumentState,
   encoded,
   isTooLarge,
   type Limits,
   missing,
+  missingWithout,
   operationLayout,
   PIECE_MAX,
 } from './state.ts'
@@ -106,6 +108,8 @@ export class DocumentApi implements SharedDocument {
   // The committed document that is followed, and its updates that `doc` has not taken yet.
   #state: DocumentState | null = null
   #published: Uint8Array[] = []
+  // Whose client ids were whose, before the server recovered an older copy.
+  #owners: ReadonlyMap<number, number> = new Map()
   // Edits that were not sent; null while they are to be found by comparing.
   #edits: Uint8Array[] | null = null
   #isSending = false
@@ -226,7 +230,10 @@ export class DocumentApi implements SharedDocument {
     const { state } = this.#host
     if (state !== this.#state) {
       // Only what comes after it is compared.
-      if (this.#state) this.#edits = null
+      if (this.#state) {
+        this.#edits = null
+        this.#owners = this.#state.owners
+      }
       this.#follow(state)
     }
     const updates = this.#published
@@ -235,6 +242,7 @@ export class DocumentApi implements SharedDocument {
       const doc = this.#doc
       // One after the other: merged ones may say something else.
       doc.transact(() => updates.forEach((update) => Y.applyUpdate(doc, update, this)), this)
+      this.#awareness?.follow()
     }
     if (this.#edits === null) this.#pump()
   }
@@ -243,12 +251,20 @@ export class DocumentApi implements SharedDocument {
   #follow(state: DocumentState): void {
     if (this.#state) this.#state.onUpdate = null
     this.#state = state
-    this.#state.onUpdate = (update) => void this.#published.push(update)
+    this.#state.onUpdate = (update, player) => this.#publish(update, player)
     this.#published = [encoded(this.#state)]
+  }
+
+  #publish(update: Uint8Array, player: number): void {
+    this.#published.push(update)
+    const isForged = player !== this.#host.me.player && this.#doc !== null
+    // Another who writes as this document: perhaps not the same.
+    if (isForged && Y.parseUpdateMeta(update).to.has(this.#doc!.clientID)) this.#edits = null
   }
 
   readonly #onUpdate = (update: Uint8Array, origin: unknown): void => {
     if (origin === this || this.#ended) return
+    this.#awareness?.follow()
     this.#edits?.push(update)
     if (this.#status === 'saved') this.#stands('saving')
     this.#pump()
@@ -275,21 +291,62 @@ export class DocumentApi implements SharedDocument {
       // The answer comes after everything that was committed before it.
       const sent = await this.#send(new Uint8Array(0))
       if (sent !== 'acknowledged' && !isWatching(sent)) return this.#failed(sent)
-      const lacking = this.#doc && missing(this.#host.state, this.#doc)
-      this.#edits = lacking ? [lacking] : []
       this.#synced = true
+      const sentOwn = await this.#compare()
+      if (sentOwn !== null) return sentOwn === 'acknowledged' || this.#failed(sentOwn)
     }
-    if (this.#edits.length === 0) {
+    const update = this.#edits?.length ? Y.mergeUpdates(this.#edits) : null
+    if (!update) {
       this.#refusals = 0
       this.#error = null
       this.#stands('saved')
       return false
     }
     if (this.#status !== 'refused') this.#stands('saving')
-    const update = Y.mergeUpdates(this.#edits)
     this.#edits = []
     const sent = await this.#send(update)
     return sent === 'acknowledged' || this.#failed(sent)
+  }
+
+  #conflict(client: number): HoldfastError {
+    const why = `another player used its client ${client}: its edits need a new Y.Doc`
+    return new HoldfastError(
+      'forbidden',
+      `the document "${this.#limits.name}" is not saved: ${why}`,
+    )
+  }
+
+  /**
+   * Finds the edits that `doc` has and the committed document lacks. Those of players who are here
+   * are theirs to bring: their clients would be of the first who does, and they could not go on.
+   *
+   * @returns how sending the others went, or null for `#edits`
+   */
+  async #compare(): Promise<Sent | null> {
+    const lacking = this.#lacking()
+    if (lacking instanceof HoldfastError) return lacking
+    this.#edits = lacking ? [lacking] : []
+    const { state, members, me } = this.#host
+    const isOthers = (client: number): boolean => {
+      const owner = state.owners.get(client) ?? this.#owners.get(client)
+      return owner !== me.player && members.some(({ player }) => player === owner)
+    }
+    if (!lacking || ![...Y.parseUpdateMeta(lacking).to.keys()].some(isOthers)) return null
+    const own = missingWithout(state, this.#doc!, isOthers)
+    this.#edits = null
+    this.#stands(this.#status === 'refused' ? 'refused' : 'saving')
+    if (own) return this.#send(own)
+    await this.#pause(REFUSED_MS)
+    const rest = this.#lacking()
+    if (rest instanceof HoldfastError) return rest
+    this.#edits = rest ? [rest] : []
+    return null
+  }
+
+  #lacking(): Uint8Array | HoldfastError | null {
+    if (!this.#doc) return null
+    const client = conflictOf(this.#doc, this.#host.state.doc)
+    return client === null ? missing(this.#host.state, this.#doc) : this.#conflict(client)
   }
 
   // What was on its way is found again by comparing.

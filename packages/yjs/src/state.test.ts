@@ -342,6 +342,34 @@ function work(doc: Y.Doc, draw: (below: number) => number): void {
 
 describe('by chance', () => {
   test.each(Array.from({ length: 12 }, (_, i) => i))(
+    'what people write at once, undo and redo is never refused: seed %i',
+    (seed) => {
+      const random = prng.create(seed)
+      const draw = (below: number): number => prng.below(random, below)
+      const log = new Log()
+      const authors = Array.from({ length: 3 }, (_, i) => {
+        const doc = new Y.Doc()
+        doc.clientID = i + 1
+        const roots = [doc.getText('t'), doc.getMap('m'), doc.getArray('a')]
+        return { doc, undo: new Y.UndoManager(roots, { captureTimeout: 0 }) }
+      })
+      for (let round = 0; round < 300; round++) {
+        const { doc, undo } = authors[draw(3)]!
+        const deed = draw(6)
+        if (deed === 0) undo.undo()
+        else if (deed === 1) undo.redo()
+        else work(doc, draw)
+        if (draw(4) > 0) continue
+        const lacking = Y.encodeStateAsUpdate(doc, Y.encodeStateVector(log.primary.doc))
+        expect(log.edit(1, lacking)).toBe('ok')
+        Y.applyUpdate(doc, Y.encodeStateAsUpdate(log.primary.doc))
+      }
+      for (const { undo } of authors) undo.destroy()
+      expect(log.isSound()).toBe(true)
+    },
+  )
+
+  test.each(Array.from({ length: 12 }, (_, i) => i))(
     'items between any two others have one place in all copies: seed %i',
     (seed) => {
       const random = prng.create(seed)

@@ -67,8 +67,8 @@ export interface DocumentState {
   encoded: Uint8Array | null
   /** Changes that Yjs did not take, which only a hostile server publishes. */
   malformed: number
-  /** Takes each update that was applied. */
-  onUpdate: ((update: Uint8Array) => void) | null
+  /** Takes each update that was applied, and the player who sent it. */
+  onUpdate: ((update: Uint8Array, player: number) => void) | null
 }
 
 export function create(): DocumentState {
@@ -208,7 +208,7 @@ function integrate(state: DocumentState, update: Uint8Array, player: number): vo
   }
   for (const client of new Set(fresh.structs.map(({ id }) => id.client)))
     own(owners, client, player)
-  state.onUpdate?.(fresh.update)
+  state.onUpdate?.(fresh.update, player)
 }
 
 // Those that wrote last are kept: refusing more of them would let a few shut out all others.
@@ -262,4 +262,29 @@ export function missing(
   const facts = inspect(committed, update)
   // What cannot be applied is for the primary to say.
   return typeof facts !== 'string' && !facts.isNew ? null : update
+}
+
+/**
+ * Of what a document has and the committed one lacks, what builds on nothing of clients that
+ * others will bring; null for nothing.
+ */
+export function missingWithout(
+  state: Readonly<DocumentState>,
+  doc: Y.Doc,
+  isOthers: (client: number) => boolean,
+): Uint8Array | null {
+  const known = Y.encodeStateVector(state.doc)
+  const clocks = Y.decodeStateVector(known)
+  const wanted = Y.decodeStateVector(Y.encodeStateVector(doc))
+  for (const client of wanted.keys()) {
+    if (!isOthers(client)) wanted.set(client, clocks.get(client) ?? 0)
+  }
+  const trial = committed()
+  Y.applyUpdate(trial, encoded(state))
+  Y.applyUpdate(trial, Y.encodeStateAsUpdate(doc, Y.encodeStateVector(wanted)))
+  trial.store.pendingStructs = null
+  trial.store.pendingDs = null
+  const update = Y.encodeStateAsUpdate(trial, known)
+  const facts = inspect(state.doc, update)
+  return typeof facts !== 'string' && facts.isNew ? update : null
 }
