@@ -1,7 +1,8 @@
 /** @jsxImportSource react */
 /**
  * The page of hooks.test.ts: components that use every hook, in StrictMode. The body says how often
- * each was rendered, as `data-…`; `?only` mounts no second user of the room.
+ * each was rendered, as `data-…`; `?only` mounts no second user of the room, and `?remember` is
+ * true without a value.
  */
 
 import { memo, StrictMode, useEffect, useState } from 'react'
@@ -43,7 +44,7 @@ const options: RoomOptions = {
   game: 'hooks',
   room: asked.get('room') ?? 'main',
   types: [Card, Dot, deal, note],
-  remember: asked.has('remember'),
+  remember: asked.get('remember') === '' || ((asked.get('remember') ?? false) as false | 'browser'),
 }
 
 /** How often each component was rendered into the page. */
@@ -148,7 +149,7 @@ function App() {
   const { status, error, retry } = useRoom(options)
   useEffect(() => {
     Object.assign(globalThis, { setIn, retry })
-    say({ room: status, code: error?.code ?? '' })
+    say({ room: status, code: error?.code ?? '', error: error?.message ?? '' })
   })
   return isIn ? <Game /> : null
 }

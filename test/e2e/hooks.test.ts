@@ -153,4 +153,39 @@ describe.each(LIBRARIES)('%s', (_name, alias) => {
     await grace.page.reload()
     await grace.until({ room: 'live', me: '2', members: '1,2' })
   })
+
+  /** A tab of the same browser, once it has joined as that player. */
+  async function tabOf({ page }: Window, url: string, player: number): Promise<void> {
+    const tab = await page.context().newPage()
+    await tab.goto(url)
+    await tab.locator(`body[data-room="live"][data-me="${player}"]`).waitFor({ state: 'attached' })
+  }
+
+  test.each([
+    ['the same player with "browser"', '&remember=browser', 2],
+    ['another player with true', '&remember', 3],
+  ])('a closed tab that is opened again is %s', async (_is, more, player) => {
+    const [ada, grace] = await both(more)
+    const url = grace.page.url()
+    await grace.page.close()
+    await ada.until({ members: '1' })
+    await tabOf(grace, url, player)
+    await ada.until({ members: `1,${player}` })
+  })
+
+  test('a second tab of a browser takes over as the same player', async () => {
+    const [ada, grace] = await both('&remember=browser')
+    await tabOf(grace, grace.page.url(), 2)
+    await grace.until({ room: 'lost', code: 'elsewhere' })
+    await ada.until({ members: '1,2' })
+  })
+
+  test('another value of `remember` is named', async () => {
+    const window = await open('Ada', '&remember=tab')
+    await window.until({
+      room: 'failed',
+      code: 'bad-value',
+      error: /^remember is true, false or 'browser': "tab"$/,
+    })
+  })
 })

@@ -12,10 +12,13 @@ import { development, joinKey } from '../../holdfast/src/join/development.ts'
 /** Options of `useRoom`: those of `join`. */
 export interface RoomOptions extends Omit<JoinOptions, 'signal' | 'onProgress'> {
   /**
-   * Whether a reload of the page, or a return to it, continues as the same player: the token is in
-   * `sessionStorage`, which belongs to one tab. Default false: each load is a new player.
+   * Whether a reload of the page, or a return to it, continues as the same player. `true`: the
+   * token is in `sessionStorage`, which belongs to one tab and ends with it. `'browser'`: it is in
+   * `localStorage`, and outlives all tabs; a second tab takes over as the same player, and the
+   * first is `lost` (`elsewhere`). Default false: each load is a new player. Another value is
+   * `bad-value`.
    */
-  remember?: boolean
+  remember?: boolean | 'browser'
 }
 
 /** A room as a component sees it. */
@@ -68,7 +71,7 @@ function roomOf(options: RoomOptions): SharedRoom {
   return made
 }
 
-// A tab remembers its player whatever its name is.
+// A tab or a browser remembers its player whatever its name is.
 function itemOf({ server = '', game, room = 'main' }: RoomOptions): string {
   return `holdfast ${JSON.stringify([server, game, room])}`
 }
@@ -140,8 +143,9 @@ class SharedRoom {
     const onProgress = (progress: JoinProgress): void => {
       if (!signal.aborted) this.#set({ progress })
     }
-    const saved = remember ? this.#saved.read() : undefined
-    const token = this.#token ?? saved ?? given
+    const saved = this.#saved.read(checked(remember))
+    // Another tab may have a newer one than this page.
+    const token = (remember === 'browser' && saved) || (this.#token ?? saved ?? given)
     try {
       return await join({ ...options, token, signal, onProgress })
     } catch (error) {
@@ -156,7 +160,7 @@ class SharedRoom {
     const { remember = false } = this.#options!
     const save = (): void => {
       this.#token = session.token
-      if (remember) this.#saved.write(session.token)
+      this.#saved.write(remember, session.token)
     }
     session.on('members', save, { signal })
     const show = (): void => {
@@ -186,7 +190,15 @@ class SharedRoom {
   }
 }
 
-/** The token of a tab, which a page may be forbidden to store. */
+type Remember = NonNullable<RoomOptions['remember']>
+
+function checked(remember: Remember): Remember {
+  if (typeof remember === 'boolean' || remember === 'browser') return remember
+  const given = JSON.stringify(remember)
+  throw new HoldfastError('bad-value', `remember is true, false or 'browser': ${given}`)
+}
+
+/** The token of a tab or a browser, which a page may be forbidden to store. */
 class Saved {
   readonly #item: string
 
@@ -194,19 +206,24 @@ class Saved {
     this.#item = item
   }
 
-  read(): string | undefined {
+  read(remember: Remember): string | undefined {
     try {
-      return sessionStorage.getItem(this.#item) ?? undefined
+      return storageOf(remember)?.getItem(this.#item) ?? undefined
     } catch {
       return undefined
     }
   }
 
-  write(token: string): void {
+  write(remember: Remember, token: string): void {
     try {
-      sessionStorage.setItem(this.#item, token)
+      storageOf(remember)?.setItem(this.#item, token)
     } catch {
       // The next load is another player.
     }
   }
+}
+
+function storageOf(remember: Remember): Storage | null {
+  if (remember === 'browser') return localStorage
+  return remember ? sessionStorage : null
 }
