@@ -112,7 +112,7 @@ test('a disk without room is named to who posts, and what was lost for it at the
     const page = await browser.contexts()[0]!.newPage()
     await page.goto(url)
     const said = await page.evaluate(`fill.untilRefused(64)`)
-    expect(said).toMatch(/^store: .*(no more room|NO_SPACE)/)
+    expect(said).toMatch(/^store: .*(no more storage|NO_SPACE)/)
     free()
     const found = await page.evaluate<{ lost: number; repaired: string | null }>('fill.again()')
     // This browser gives up a database whose disk was full, and all in it.
