@@ -1,4 +1,4 @@
-// Goal: of two who type into one field nobody loses a key, however much nearer to the server one is.
+// Goal: of two who type into one field neither loses a key, however near to the server one is.
 // Method: whole sessions in virtual time; each user types a key every 150 ms.
 import { expect, test } from 'vitest'
 import { action, piece, type Session, text } from '../../holdfast/src/index.ts'
