@@ -4,10 +4,20 @@ import * as Y from 'yjs'
 import { describe, expect, test } from 'vitest'
 import { Listeners, type Stop, stopping } from '../../holdfast/src/api/emitter.ts'
 import { Reports } from '../../holdfast/src/api/reports.ts'
+import type { MemberInfo } from '../../holdfast/src/kind/kind.ts'
 import { HoldfastError } from '../../holdfast/src/machine.ts'
 import type { OperationOutcome, PartEvents, PartHost } from '../../holdfast/src/part.ts'
+import { encode } from '../../holdfast/src/wire/layout.ts'
 import { DocumentApi } from './shared.ts'
-import { apply, create, type DocumentState, perform } from './state.ts'
+import {
+  apply,
+  create,
+  type DocumentState,
+  operationLayout,
+  perform,
+  restore,
+  snapshot,
+} from './state.ts'
 
 const limits = { name: 'notes', bytes: 100_000 }
 
@@ -24,7 +34,7 @@ class Server implements PartHost<DocumentState> {
   committed = create()
   state = create()
   readonly me = me
-  readonly members = [me]
+  members: MemberInfo[] = [me]
   readonly primary = me
   /** The sizes of the operations that came. */
   readonly asked: number[] = []
@@ -58,12 +68,29 @@ class Server implements PartHost<DocumentState> {
     if (this.answer instanceof HoldfastError) throw this.answer
     if (this.answer) return this.answer
     const by = { player: 1, inc: 1, now: 0, isHere: () => true }
-    const { changes = [] } = perform(this.committed, operation, by, limits)
-    for (const change of changes) {
-      for (const copy of [this.committed, this.state]) apply(copy, change, limits)
+    try {
+      const { changes = [] } = perform(this.committed, operation, by, limits)
+      for (const change of changes) this.commit(change)
+    } catch (error) {
+      return { ok: false, code: 'refused', reason: (error as Error).message }
     }
-    if (changes.length > 0) this.#events.emit('changed', undefined)
     return { ok: true, value: new Uint8Array(0) }
+  }
+
+  commit(change: Uint8Array, isSaid = true): void {
+    for (const copy of [this.committed, this.state]) apply(copy, change, limits)
+    if (isSaid) this.#events.emit('changed', undefined)
+  }
+
+  /** Commits updates of player 2, which come together. */
+  take(...updates: Uint8Array[]): void {
+    const by = { player: 2, inc: 2, now: 0, isHere: () => true }
+    for (const update of updates) {
+      const operation = encode(operationLayout, { piece: 0, of: 1, bytes: update })
+      const { changes = [] } = perform(this.committed, operation, by, limits)
+      for (const change of changes) this.commit(change, false)
+    }
+    this.#events.emit('changed', undefined)
   }
 
   /** Lets promises settle, and timers that are due. */
@@ -104,6 +131,52 @@ describe('a document', () => {
     server.replace(fresh, committed)
     await server.pass()
     expect([read(server.committed).length, read(server.committed)]).toEqual([10, text.toJSON()])
+    expect(face.status).toBe('saved')
+  })
+
+  test('brings back its own edits, and leaves to others theirs, on which later ones build', async () => {
+    const { server, face, text } = await opened()
+    const theirs = new Y.Doc()
+    const write = (words: string): void => {
+      Y.applyUpdate(theirs, Y.encodeStateAsUpdate(face.doc))
+      theirs.getText('text').insert(text.length, words)
+      server.take(Y.encodeStateAsUpdate(theirs, Y.encodeStateVector(server.committed.doc)))
+    }
+    const add = async (words: string): Promise<void> => {
+      text.insert(text.length, words)
+      await server.pass()
+    }
+    server.members = [me, { ...me, player: 2, inc: 2 }]
+    await add('a')
+    write('b')
+    const older = snapshot(server.committed)
+    await add('c')
+    write('d')
+    await add('e')
+    expect([read(server.committed), face.status]).toEqual(['abcde', 'saved'])
+    server.replace(restore(older)!, restore(older)!)
+    for (let i = 0; i < 3; i++) await server.pass()
+    expect(read(server.committed)).toBe('abc')
+    expect(face.status).not.toBe('saved')
+    server.take(Y.encodeStateAsUpdate(theirs, Y.encodeStateVector(server.committed.doc)))
+    for (let i = 0; i < 6; i++) await server.pass()
+    expect([read(server.committed), face.status]).toEqual(['abcde', 'saved'])
+  })
+
+  test('takes updates that come together one after the other', async () => {
+    const { server, face, text } = await opened()
+    const letters = (clock: number, after: string, words: string): Uint8Array => {
+      const doc = new Y.Doc()
+      doc.clientID = 9
+      doc.getText('text').insert(0, after)
+      const known = Y.encodeStateVector(doc)
+      doc.getText('text').insert(clock, words)
+      return Y.encodeStateAsUpdate(doc, known)
+    }
+    server.take(letters(0, '', '01234'))
+    server.take(letters(5, '01234', 'A'), letters(3, '012', 'wxBC'))
+    expect([read(server.committed), text.toJSON()]).toEqual(['01234AC', '01234AC'])
+    await server.pass()
     expect(face.status).toBe('saved')
   })
 

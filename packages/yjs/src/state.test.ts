@@ -88,6 +88,8 @@ const textOf = (client: number, text: string): Uint8Array => {
 /** A letter at the begin of the root `t`. */
 const letter = [4, 1, ...string('t'), ...string('a')]
 const INFINITE = [...Array<number>(146).fill(128), 127]
+/** Read as NaN: zero times infinity. */
+const NONE = [...Array<number>(160).fill(128), 1]
 
 describe('a number', () => {
   const large = number(2 ** 32)
@@ -96,6 +98,9 @@ describe('a number', () => {
     ['a client of 33 bits', of(1, 1, large, 0, letter, 0)],
     ['a client of 57 bits', of(1, 1, Array<number>(8).fill(128), 1, 0, letter, 0)],
     ['an infinite client', of(1, 1, INFINITE, 0, letter, 0)],
+    ['a client that is none', of(1, 1, NONE, 0, letter, 0)],
+    ['a clock that is none', of(1, 1, 5, NONE, letter, 0)],
+    ['a deletion of a length that is none', of(0, 1, 5, 1, 0, NONE)],
     ['an infinite clock', of(1, 1, 5, INFINITE, letter, 0)],
     ['an infinite length', of(1, 1, 5, 0, 0, INFINITE, 0)],
     ['a deleted content of infinite length', of(1, 1, 5, 0, 1, 1, string('t'), INFINITE, 0)],
@@ -163,6 +168,15 @@ describe('what is known in part', () => {
     const update = of(3, 1, 5, 0, letter, 1, 4, 0, letter, 1, 5, 1, more, 0)
     expect(log.edit(1, update)).toContain('it has a client twice')
   })
+})
+
+test('an update does only what it says: Yjs deletes no formats that it finds superfluous', () => {
+  const log = new Log()
+  const bold = [...string('bold'), ...string('true')]
+  const inner = [7, 1, ...string('t'), 2, 6, 0, 5, 0, ...bold, 0x86, 5, 1, ...bold]
+  expect(log.edit(1, of(1, 4, 5, 0, inner, 0x84, 5, 2, string('x'), 0))).toBe('ok')
+  const { ds } = Y.decodeUpdate(Y.encodeStateAsUpdate(log.primary.doc))
+  expect([ds.clients.size, log.isSound()]).toEqual([0, true])
 })
 
 describe('deletions', () => {
