@@ -20,7 +20,7 @@ const SEEDED = [
   'test/{objects,pieces,slots}/random.test.ts',
   'test/slots/standstills.test.ts',
   'test/kernel/mailbox.test.ts',
-  'packages/yjs/src/storms.test.ts',
+  'packages/yjs/src/{state,storms}.test.ts',
 ]
 // Whole sessions for many seconds, at many timings or of many members, which take some seconds
 // each and are of one matter alone.

@@ -2,6 +2,7 @@
 // gives the same document again, within its limit and in bounded time.
 // Method: updates by hand and mutated real ones, through the log of a server to two copies, one of
 // which begins again from a snapshot now and then.
+// Slow: hundreds of updates, and documents of two megabytes.
 import * as Y from 'yjs'
 import { describe, expect, test } from 'vitest'
 import { CUSTOM_SNAPSHOT_MAX } from '../../holdfast/src/custom/protocol/custom.ts'
