@@ -121,9 +121,11 @@ function NewNote() {
   const submit = async (event: FormEvent<HTMLFormElement>): Promise<void> => {
     event.preventDefault()
     const form = event.currentTarget
-    const outcome = await act({ title: new FormData(form).get('title') as string })
-    setRefusal(outcome.ok ? '' : outcome.reason)
-    if (outcome.ok) form.reset()
+    const title = new FormData(form).get('title') as string
+    // At once, for the next title may be typed before the outcome is here.
+    form.reset()
+    const outcome = await act({ title })
+    setRefusal(outcome.ok ? '' : `${title}: ${outcome.reason}`)
   }
   return (
     <form onSubmit={(event) => void submit(event)}>
