@@ -44,7 +44,7 @@ const BESIDE = [
   'under way.',
 ]
 
-/** What became of one cluster. */
+/** The pauses and losses of one cluster. */
 interface Found {
   pauses: Pause[]
   /** Those of primaries that stood still. */

@@ -61,7 +61,7 @@ async function main(): Promise<void> {
   else await play((await import(fileOf(game).href)) as Bots, Number(values.index), values)
 }
 
-/** What is wrong with a call, as a sentence; empty if nothing is. */
+/** Says in a sentence why a command line is wrong; empty if it is right. */
 function mistakeIn(game: string, count: number): string {
   if (game === '') return 'no game was named'
   if (!PLAYED.includes(game)) return `no bots play "${game}"`

@@ -11,6 +11,7 @@ import * as svelte from 'svelte/compiler'
 import { describe, expect, test } from 'vitest'
 import * as vue from 'vue/compiler-sfc'
 import { isPage, rewritten, sidebar } from '../docs/.vitepress/contents.ts'
+import { anchorOf } from '../docs/.vitepress/markdown.ts'
 import { ERRORS, OUTCOMES, type Row } from '../packages/holdfast/src/codes.ts'
 import type {
   JoinOptions,
@@ -301,11 +302,7 @@ describe('the architecture', () => {
 
 /** Headings as the anchors that GitHub makes of them. */
 function anchorsOf(text: string): string[] {
-  const headings = [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => heading)
-  return headings.map((heading) => {
-    const words = heading.toLowerCase().replaceAll(/[^\p{L}\p{N}\s_-]/gu, '')
-    return words.replaceAll(' ', '-')
-  })
+  return [...text.matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) => anchorOf(heading))
 }
 
 test('every link of a paper leads to a file and a heading that are there (DO-13)', () => {

@@ -1,4 +1,4 @@
-/** What Markdown means here as on a code host. */
+/** Makes Markdown mean the same here as on a code host. */
 
 import type { MarkdownRenderer } from 'vitepress'
 

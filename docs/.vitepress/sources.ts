@@ -22,7 +22,7 @@ export interface Source {
 
 const COPIES = 'source/'
 
-/** What is at a path of the repository; null for nothing. */
+/** Finds the file or folder at a path of the repository; null if there is none. */
 function kindOf(source: Source, path: string): 'file' | 'folder' | null {
   const stat = statSync(join(source.root, path), { throwIfNoEntry: false })
   if (!stat) return null

@@ -30,7 +30,7 @@ export class Board {
   readonly #calm: MediaQueryList = matchMedia('(prefers-reduced-motion: reduce)')
   #shown = new Map<DotHandle, Vec2>()
   readonly #born = new Map<number, number>()
-  /** Of this frame. */
+  /** The names of this frame, with their places. */
   #labels: labels.Label[] = []
   #play: Play | null = null
   #width = 0

@@ -9,7 +9,7 @@ export interface Label {
   readonly text: string
 }
 
-/** Of a line of text, in pixels. */
+/** The height of a line of text, in pixels. */
 export const HEIGHT = 16
 /** From the middle of a dot to the foot of its name, in pixels. */
 const BELOW = 29

@@ -58,7 +58,7 @@ export interface Frame {
   token: string | null
 }
 
-/** What happened last, for the line below the windows. */
+/** The newest event, for the line below the windows. */
 export type News =
   | { kind: 'joining' }
   | { kind: 'plays' }

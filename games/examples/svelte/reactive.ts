@@ -3,7 +3,7 @@
 import type { Store } from 'holdfast'
 import { createSubscriber } from 'svelte/reactivity'
 
-/** What reads `current` runs again after each change; it subscribes while anything reads it. */
+/** A component that reads `current` updates after each change; unread, it does not subscribe. */
 export function reactive<Item>({ snapshot, subscribe }: Store<Item>): { readonly current: Item } {
   const track = createSubscriber(subscribe)
   return {
