@@ -26,7 +26,7 @@ export class Counted {
     this.environment = {
       ...own,
       kind,
-      ...(own.openDatagrams ? { openDatagrams: this.#datagrams(own.openDatagrams) } : {}),
+      carriers: own.carriers.map((open) => this.#datagrams(open)),
       connect: this.#stream(own.connect),
     }
   }

@@ -85,7 +85,7 @@ async function enter(
       close: (why) => stream.close(why),
     }
   }
-  const environment = { ...own, connect, openDatagrams: carrier }
+  const environment = { ...own, connect, carriers: [carrier] }
   const wish = { game, room, name: how, types: [move], server: url }
   return (await joinIn(environment, wish)) as InternalSession
 }

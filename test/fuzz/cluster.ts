@@ -95,7 +95,7 @@ export class Fuzzed {
     const runner = await MemberLoop.start({
       environment: {
         ...environmentOf(node, kind),
-        openDatagrams: async (events) => spied(await node.openDatagrams(events), sent),
+        carriers: [async (events) => spied(await node.openDatagrams(events), sent)],
       },
       urls: [HUB_URL],
       memberOptions: {

@@ -357,8 +357,8 @@ export interface Environment {
    * wire/beacon.ts. False if it was not accepted. Omitted where streams deliver such messages.
    */
   beacon?(url: string, body: Uint8Array): boolean
-  /** The carrier besides the relay; each session opens its own. Omitted where there is none. */
-  openDatagrams?: OpenDatagrams
+  /** The carriers besides the relay; each session opens its own. The first that reaches an address sends there. */
+  carriers: readonly OpenDatagrams[]
   /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
   /** Reports an error that nothing else handles, thrown by a function of the game, and where. */

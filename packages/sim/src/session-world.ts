@@ -128,7 +128,7 @@ export function environmentOf(
     loop: node.loop,
     crypto: () => ({ ciphers: toyCiphers, curves: toyCurves }),
     connect: node.connect,
-    ...(kind === 'node' ? { openDatagrams: node.openDatagrams } : {}),
+    carriers: kind === 'node' ? [node.openDatagrams] : [],
     defaultServer: HUB_URL,
     report: (error, where) => {
       // Throws a bug of ours that a member's boundary caught.

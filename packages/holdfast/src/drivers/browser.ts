@@ -26,6 +26,7 @@ export function browserEnvironment(): Environment {
       const { sendBeacon } = navigator as Partial<Navigator>
       return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
     },
+    carriers: [],
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,
     onEnd: (run) => {

@@ -33,7 +33,7 @@ export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
     crypto: () => (crypto ??= openOnNode()),
     connect: connectWebSocketNode,
     look: lookFromNode,
-    ...(udp ? { openDatagrams: openUdp(udp) } : {}),
+    carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
     report,
     onEnd,

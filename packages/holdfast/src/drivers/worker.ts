@@ -18,6 +18,7 @@ export function workerEnvironment(): Environment {
     crypto: openInPage,
     connect: connectWebSocket,
     look: lookFromWorker,
+    carriers: [],
     defaultServer: null,
     report: reportInWorker,
     // A worker gets no notice before it ends.

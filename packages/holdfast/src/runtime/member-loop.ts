@@ -5,6 +5,7 @@
  * alarm serves the member's deadline; a stall shows in how late it fires.
  */
 
+import { openCarriers } from '../drivers/net/carriers.ts'
 import { Conditioner } from '../drivers/net/conditioner.ts'
 import { Relay } from '../drivers/net/relay.ts'
 import { type Conditions, createPath, type Path, PERFECT } from '../faults/conditions.ts'
@@ -112,7 +113,7 @@ export class MemberLoop {
   readonly #run: Runtime
   readonly #alarm: Alarm
   readonly #hub: HubConnection
-  readonly #direct: Datagrams | null
+  readonly #direct: Datagrams
   readonly #relay: Relay
   readonly #curves: Curves
   readonly #conditioner: Conditioner
@@ -137,11 +138,7 @@ export class MemberLoop {
   #lastCallAt: Millis = 0
   #standstill = { from: -Infinity, until: -Infinity }
 
-  private constructor(
-    options: MemberLoopOptions,
-    direct: Datagrams | null,
-    { crypto, identity }: Player,
-  ) {
+  private constructor(options: MemberLoopOptions, direct: Datagrams, { crypto, identity }: Player) {
     const { environment, conditions } = options
     const { loop } = environment
     this.loop = loop
@@ -150,7 +147,7 @@ export class MemberLoop {
     this.#direct = direct
     this.#conditioner = new Conditioner(loop, conditions ?? PERFECT)
     this.#traffic = new Traffic(loop.now())
-    const memberOptions = memberOptionsOf(options, direct?.addresses ?? [], { crypto, identity })
+    const memberOptions = memberOptionsOf(options, direct.addresses, { crypto, identity })
     this.#curves = crypto.curves
     this.member = create(
       loop.now(),
@@ -164,11 +161,11 @@ export class MemberLoop {
         this.#traffic.sent(this.#run.now, bytes.length)
         const relayed = isRelayed(to)
         const carrier = relayed ? this.#relay : direct
-        if (this.#conditioner.quiet) return carrier?.send(to, bytes)
+        if (this.#conditioner.quiet) return carrier.send(to, bytes)
         const path = relayed ? this.#paths.toRelay : this.#paths.out
-        this.#conditioner.pass(path, bytes, (copy) => carrier?.send(to, copy))
+        this.#conditioner.pass(path, bytes, (copy) => carrier.send(to, copy))
       },
-      reaches: (address) => direct?.reaches(address) ?? false,
+      reaches: (address) => direct.reaches(address),
       hub: (message) => void this.#hub.send(frameMessage(message)),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
@@ -224,17 +221,17 @@ export class MemberLoop {
     return { session, player, seed: options.identity.seed, roomKey: options.roomKey, point }
   }
 
-  /** Opens the carrier and starts. @throws HoldfastError when it cannot be opened */
+  /** Opens the carriers and starts. @throws HoldfastError when one cannot be opened */
   static async start(options: MemberLoopOptions): Promise<MemberLoop> {
     const player = await openPlayer(options.environment, options.memberOptions.token)
     let started: MemberLoop | null = null
-    const direct = await options.environment.openDatagrams?.({
+    const direct = await openCarriers(options.environment.carriers, {
       datagram: (from, bytes) => {
         if (started) started.#receive(from, bytes, started.#paths.in)
       },
       refused: (address) => started?.do((now, run) => member.refused(run, now, address)),
     })
-    started = new MemberLoop(options, direct ?? null, player)
+    started = new MemberLoop(options, direct, player)
     return started
   }
 
@@ -398,7 +395,7 @@ export class MemberLoop {
     this.#alarm.cancel()
     this.#hub.end()
     this.#conditioner.close()
-    this.#direct?.close()
+    this.#direct.close()
     this.#relay.close()
   }
 }
