@@ -357,7 +357,10 @@ export interface Environment {
    * wire/beacon.ts. False if it was not accepted. Omitted where streams deliver such messages.
    */
   beacon?(url: string, body: Uint8Array): boolean
-  /** The carriers besides the relay; each session opens its own. The first that reaches an address sends there. */
+  /**
+   * The carriers besides the relay; each session opens its own. The first that reaches an address
+   * sends there.
+   */
   carriers: readonly OpenDatagrams[]
   /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
