@@ -209,17 +209,11 @@ export class Window {
     }
   }
 
-  /** SIGSTOP of the processes that run its pages, for as long as that takes. */
-  async stalled(meanwhile: () => Promise<unknown>): Promise<void> {
+  /** Processes that run pages, to be stopped for a while. */
+  async renderers(): Promise<number[]> {
     const protocol = await this.#browser.newBrowserCDPSession()
     const { processInfo } = await protocol.send('SystemInfo.getProcessInfo')
-    const pages = processInfo.filter(({ type }) => type === 'renderer')
-    for (const { id } of pages) process.kill(id, 'SIGSTOP')
-    try {
-      await meanwhile()
-    } finally {
-      for (const { id } of pages) process.kill(id, 'SIGCONT')
-    }
+    return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
   }
 
   async shot(name: string): Promise<void> {

@@ -3,7 +3,7 @@
  * interfaces: `drivers/` implements them for browsers and Node, `sim/` in virtual time.
  */
 
-import type { HoldfastError, Millis } from './machine.ts'
+import type { HoldfastError, Millis, PeerId } from './machine.ts'
 
 /** Time and randomness of one process. */
 export interface Loop {
@@ -50,6 +50,29 @@ export interface DatagramEvents {
 
 /** Opens a datagram carrier. @throws HoldfastError when the address is taken or not available */
 export type OpenDatagrams = (events: DatagramEvents) => Promise<Datagrams>
+
+/**
+ * A carrier whose addresses are channels, each to one member. The two ends open one by signals,
+ * which travel in messages between them. The older end offers; the other end answers.
+ */
+export interface Channels extends Datagrams {
+  /** Offers that peer a new channel, in place of the one there is. */
+  offer(peer: PeerId): void
+  /** Takes a signal of that peer: hostile, and valid only during the call. */
+  signal(peer: PeerId, bytes: Uint8Array): void
+  /** Ends the channel to that peer, without an event. */
+  drop(peer: PeerId): void
+}
+
+/** The events of a carrier of channels, none within a call of `offer` or `signal`. */
+export interface ChannelEvents extends Pick<DatagramEvents, 'datagram'> {
+  /** Bytes to bring to that peer, in the order of these events. */
+  signal(peer: PeerId, bytes: Uint8Array): void
+  /** A channel to that peer is open, under that address. */
+  candidate(peer: PeerId, address: string): void
+  /** That channel ended, or did not open. */
+  gone(address: string): void
+}
 
 /** Largest message of a stream, in bytes. */
 export const STREAM_MESSAGE_MAX: number = 256 * 1024

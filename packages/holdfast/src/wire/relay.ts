@@ -92,7 +92,22 @@ export function isKnocking(address: string): boolean {
   return address.startsWith(KNOCKED)
 }
 
-/** Whether the hub names a sender other than that member. */
+// `rtc:7.3` is a WebRTC channel to member 7, of generation 3. The address is valid at one end only:
+// whoever sealed the signals is at the other end.
+
+const CHANNEL = /^rtc:([1-9][0-9]{0,15})\.[1-9][0-9]{0,15}$/
+
+export function channelTo(inc: PeerId, generation: number): string {
+  return `rtc:${inc}.${generation}`
+}
+
+/** The member to whom a channel of that address leads; null for any other address. */
+export function peerOf(address: string): PeerId | null {
+  const [, inc] = CHANNEL.exec(address) ?? []
+  return inc === undefined ? null : Number(inc)
+}
+
+/** Whether that address belongs to another member. */
 export function isForged(from: string, inc: PeerId): boolean {
-  return from.startsWith(RELAYED) && from !== relayed(inc)
+  return from.startsWith(RELAYED) ? from !== relayed(inc) : (peerOf(from) ?? inc) !== inc
 }
