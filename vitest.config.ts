@@ -55,7 +55,7 @@ const BENCHES = ['bench/smoke.test.ts']
 // own limit alone ends a vain wait. A poll ends a little before that, to say what it saw last. None
 // gets a second go.
 const REAL = {
-  ...{ pool: 'forks', testTimeout: 2 * MINUTE, hookTimeout: MINUTE },
+  ...{ pool: 'forks', testTimeout: 4 * MINUTE, hookTimeout: 2 * MINUTE },
   expect: { poll: { timeout: 1.5 * MINUTE } },
 } as const
 
@@ -88,21 +88,21 @@ const projects = [
       ...BENCHES,
     ],
     isolate: false,
-    testTimeout: MINUTE / 2,
+    testTimeout: 2 * MINUTE,
   }),
-  project('house', 0, { include: HOUSE, testTimeout: 2 * MINUTE }),
-  project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 3 * MINUTE }),
+  project('house', 0, { include: HOUSE, testTimeout: 10 * MINUTE }),
+  project('models', 0, { include: MODELS, exclude: WIDE, testTimeout: 10 * MINUTE }),
   project('sim', 0, {
     include: [...SIM, ...SEEDED, ...LONG],
     exclude: WIDE,
-    testTimeout: 3 * MINUTE,
+    testTimeout: 10 * MINUTE,
   }),
   // Two at once, for they wait for the most part.
   project('first', 1, { include: FIRST, ...REAL, maxWorkers: 2 }),
   // Sockets and browsers measure real time: nothing else runs beside them.
   project('drivers', 2, { include: DRIVERS, exclude: SLOW, ...REAL, maxWorkers: 1 }),
   project('e2e', 3, { include: E2E, exclude: [...PATIENT, ...SLOW], ...REAL, maxWorkers: 1 }),
-  project('wide', 4, { include: WIDE, testTimeout: 10 * MINUTE }),
+  project('wide', 4, { include: WIDE, testTimeout: 20 * MINUTE }),
   project('patient', 5, { include: PATIENT, ...REAL, maxWorkers: 2 }),
   project('slow', 6, { include: SLOW, ...REAL, maxWorkers: 1 }),
   // Each is a process that takes some seconds on all cores.

@@ -56,7 +56,7 @@ function complaintsOf({ language, code }: Component): unknown[] {
 }
 
 describe('the examples', () => {
-  test('of all pages for users pass the type checker (DO-2) (DO-20)', { timeout: 120_000 }, () => {
+  test('of all pages for users pass the type checker (DO-2) (DO-20)', () => {
     const examples = snippets()
     expect(examples.length).toBeGreaterThan(40)
     writeSnippets('papers', examples, ({ code }) => code)

@@ -20,9 +20,9 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'README-md-1': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-developing-md-0': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-react-md-0': 'test/e2e/hooks.test.ts has the hooks',
-  'docs-guide-frameworks-md-0': 'test/e2e/frameworks.test.ts has Svelte',
-  'docs-guide-frameworks-md-1': 'a store of Svelte: below',
-  'docs-guide-frameworks-md-2': 'games/examples/vue/use-store.test.ts',
+  'docs-recipes-use-svelte-or-vue-md-0': 'test/e2e/frameworks.test.ts has Svelte',
+  'docs-recipes-use-svelte-or-vue-md-1': 'a store of Svelte: below',
+  'docs-recipes-use-svelte-or-vue-md-2': 'games/examples/vue/use-store.test.ts',
   'docs-deploy-md-0': 'test/e2e/deploy.test.ts',
   'docs-recipes-log-in-with-an-identity-provider-md-0': 'test/conformance/login.test.ts',
   'docs-recipes-use-with-next-js-md-0': 'test/e2e/server-rendering.test.ts has such an app',
@@ -42,7 +42,7 @@ const REFUSED: Readonly<Record<string, string>> = {
 /** Lines that the second window of a snippet writes. */
 const SAYS: Readonly<Record<string, readonly RegExp[]>> = {
   'docs-guide-calls-md-0': [/^[1-6]$/],
-  'docs-guide-parts-md-0': [/^rung$/],
+  'docs-recipes-write-a-part-of-your-own-md-0': [/^rung$/],
   'docs-recipes-add-a-chat-md-0': [/^Ada: hello\nAda: hello$/],
   'docs-recipes-add-bots-md-0': [/^Ada, Ada, Bot 1$/],
   'docs-recipes-build-an-arena-md-0': [/^hit$/, /^Ada 0$|^player 410,300$/],
@@ -238,7 +238,7 @@ describe('of the recipe for matches', () => {
 })
 
 test('a store of Svelte has the newest value, from the first subscription on', async () => {
-  const { readableOf } = (await import(fileOf('frameworks-md-1'))) as {
+  const { readableOf } = (await import(fileOf('use-svelte-or-vue-md-1'))) as {
     readableOf: <Item>(store: Store<Item>) => Readable<Item>
   }
   const session = await w.join({ game: 'stores' })

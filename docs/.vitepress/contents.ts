@@ -41,7 +41,6 @@ const START: readonly Line[] = [
   ['The first game', '/start'],
   ['Developing with Vite', '/guide/developing'],
   ['React and Preact', '/guide/react'],
-  ['Svelte, Vue and others', '/guide/frameworks'],
   ['Games and examples', '/games'],
 ]
 const GUIDE: readonly Line[] = [
@@ -52,12 +51,10 @@ const GUIDE: readonly Line[] = [
   ['Slots', '/guide/slots'],
   ['Calls', '/guide/calls'],
   ['Mailbox', '/guide/mailbox'],
-  ['Text that merges', '/guide/text'],
   ['Motion', '/guide/motion'],
   ['Simulation', '/guide/simulation'],
   ['Rooms that stay', '/guide/rooms'],
   ['Who is in the room', '/guide/people'],
-  ['Parts of your own', '/guide/parts'],
   ['Testing', '/guide/testing'],
 ]
 const REFERENCE: readonly Line[] = [
@@ -66,7 +63,6 @@ const REFERENCE: readonly Line[] = [
   ['Glossary', '/GLOSSARY'],
   ['Versions', '/versions'],
   ['Changes', '/changelog'],
-  ['Versions', '/versions'],
 ]
 const RUN: readonly Line[] = [
   ['Deploying a hub', '/deploy'],

@@ -67,6 +67,17 @@ describe('the loop of a page', () => {
     close()
   })
 
+  test('what is due at once rings in the order of its instants', async () => {
+    const { loop, close } = await openThreadLoop()
+    const rings: number[] = []
+    const now = loop.now()
+    for (const after of [3, 1, 2]) loop.alarm(() => rings.push(after)).set(now + after)
+    while (loop.now() < now + 5);
+    await rung(loop, 1)
+    expect(rings).toEqual([1, 2, 3])
+    close()
+  })
+
   test('says why it has no worker, and goes on with timers', async () => {
     const loop = new BrowserLoop(() => {
       throw new Error('not here')

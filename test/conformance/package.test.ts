@@ -102,7 +102,7 @@ beforeAll(() => {
     mkdirSync(dirname(link), { recursive: true })
     symlinkSync(join(ROOT, 'node_modules', name), link)
   }
-}, 240_000)
+}, 600_000)
 afterAll(() => rmSync(base, { recursive: true, force: true }))
 
 function run(...args: string[]): { status: number | null; stdout: string; stderr: string } {
@@ -145,7 +145,7 @@ test.each([
     expect(readdirSync(base)).toEqual(packed)
     expect(readdirSync(join(tree, 'build'))).not.toContain('dist-before-packing')
   },
-  240_000,
+  600_000,
 )
 
 test('the package has at most 1.5 MB, and of each kind of file what a user needs (AP-16)', () => {
@@ -336,11 +336,11 @@ describe('apps of the templates (AP-16)', () => {
     if (status !== 0) throw new Error(stdout)
   }
 
-  beforeAll(() => templates.createAll(apps, tarball), 240_000)
+  beforeAll(() => templates.createAll(apps, tarball), 600_000)
 
   test.each(templates.NAMES)(
     '%s: needs nothing but what it names, passes its test, and is built from the tarball alone',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     (template) => {
       expect(templates.strays(join(apps, template))).toEqual([])
       npm(template, 'test')
@@ -381,7 +381,7 @@ describe('apps of the templates (AP-16)', () => {
 
   test.each(['canvas', 'server'] as const)(
     '%s: of a clone, its Dockerfile makes an image of the app alone',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     async (name) => {
       const app = join(base, 'cloned', name)
       expect(templates.createFromClone(app, name)).toMatch(/^file:vendor\/holdfast-.*\.tgz$/)
@@ -437,7 +437,7 @@ describe('a release (AP-16)', () => {
     git('config', 'user.email', 'ada@example.com')
     git('add', '--all')
     git('commit', '--quiet', '--message', 'all')
-  }, 120_000)
+  }, 600_000)
 
   test('is refused where there are changes, and on another branch', () => {
     writeFileSync(join(tree, 'new.txt'), '')
@@ -453,7 +453,7 @@ describe('a release (AP-16)', () => {
     expect(release('--skip', 'lint').stderr).toContain('there is no check "lint"')
   })
 
-  test('is shown by a dry run, which changes nothing', { timeout: 240_000 }, () => {
+  test('is shown by a dry run, which changes nothing', { timeout: 600_000 }, () => {
     const was = state()
     const { status, stdout, stderr } = release('--dry-run')
     expect([status, stderr.includes('release: ')]).toEqual([0, false])
@@ -472,7 +472,7 @@ describe('a release (AP-16)', () => {
 
   test(
     'is a commit with a tag, whose versions are those of the tarballs',
-    { timeout: 240_000 },
+    { timeout: 600_000 },
     () => {
       const { status, stderr } = release()
       expect([status, stderr.includes('release: ')]).toEqual([0, false])

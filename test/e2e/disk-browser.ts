@@ -5,7 +5,7 @@ import { rmSync } from 'node:fs'
 import { createInterface } from 'node:readline'
 import { type Browser, chromium } from 'playwright-core'
 import { PLACE } from '../conformance/small-disk.ts'
-import { ARGS, CHROMIUM } from './harness.ts'
+import { ARGS, CHROMIUM, PATIENCE_MS } from './harness.ts'
 
 /** A browser on it. */
 export interface DiskBrowser {
@@ -35,6 +35,7 @@ export async function browserOnSmallDisk(size: string, taken: string): Promise<D
     child.once('exit', (code) => reject(new Error(`the browser ended with ${code}`)))
   })
   const browser = await chromium.connectOverCDP(address)
+  browser.contexts()[0]!.setDefaultTimeout(PATIENCE_MS)
   browser.on('disconnected', () => child.kill('SIGKILL'))
   return { browser, free: () => rmSync(`/proc/${child.pid}/root${PLACE}/filler`) }
 }

@@ -43,8 +43,7 @@ test('T24, T33: the hub is killed and comes back: tabs pause, say so, and go on 
   for (const window of [ada, grace]) await window.until({ status: 'live', safety: 'backed-up' })
   expect(await dropping).toBe(3)
   for (const window of [ada, grace]) {
-    await window.until({ pinsTotal: '5' })
-    expect(await window.data()).toMatchObject({ primary, members: '1,2', returns: '0' })
+    await window.until({ pinsTotal: '5', primary: primary!, members: '1,2', returns: '0' })
   }
   await grace.shot('5-hub-back')
 })
@@ -108,10 +107,7 @@ test('T34, T81: a server whose window stalls comes back as the same player', asy
   const ada = await open('Ada')
   const grace = await open('Grace')
   await grace.until({ safety: 'backed-up', members: '1,2' })
-  await ada.page.evaluate(() => {
-    const until = performance.now() + 2_500
-    while (performance.now() < until);
-  })
+  await ada.stalled(() => grace.until({ primary: '2' }))
   await grace.until({ primary: '2', members: '2,1', safety: 'backed-up' })
   await ada.until({ me: '1', status: 'live', primary: '2', role: 'backup', returns: '1' })
   expect(await drop(ada, 3)).toBe(3)
@@ -150,8 +146,8 @@ test('T5, T37: bots on Node serve a window; hub and serving bot die in turn', as
   await cluster.hub.kill()
   await other.until({ status: 'reconnecting' })
   await cluster.hub.start()
-  await other.until({ status: 'live', safety: 'backed-up' })
-  expect(await other.data()).toMatchObject({ members: '2,3,4,5', primary: '2', me: '5' })
+  const same = { members: '2,3,4,5', primary: '2', me: '5' }
+  await other.until({ status: 'live', safety: 'backed-up', ...same })
 
   await killed(cluster.bots[0]!)
   await other.until({ primary: /[34]/, safety: 'backed-up', members: '3,4,5' })

@@ -5,9 +5,6 @@ import { Fox } from './fox.ts'
 import { Hub } from './harness.ts'
 import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 
-/** A room that may have somebody left, for all that the hub knows, opens after a minute at last. */
-const WAIT_MS = 100_000
-
 let pages: OwnPages
 let hub: Hub
 let fox: Fox
@@ -93,22 +90,18 @@ test('a tab is reloaded beside another in Firefox: each is who it was', async ()
 
 // Firefox closes the sockets of a page that is reloaded before the page hears of it (pagehide), so
 // what it says by a beacon is all that says goodbye. Without, the room would wait as after deaths.
-test(
-  'both are reloaded at the same moment in Firefox: who they were, with all (N-1)',
-  { timeout: 2 * WAIT_MS },
-  async () => {
-    const both = await two('strict')
-    const { session } = await fox.data(both[0])
-    for (const tab of both) await fox.ask(tab, `document.body.dataset.session = ''`)
-    await Promise.all(both.map((tab) => fox.reload(tab)))
-    for (const [at, tab] of both.entries()) {
-      const was = { session: session!, me: String(at + 1) }
-      await fox.until(tab, { ...was, members: '1,2', dots: '1,2', sum: '5' })
-    }
-    for (const tab of both) await adds(fox, tab, 1)
-    for (const tab of both) await fox.until(tab, { sum: '7', safety: 'backed-up' })
-  },
-)
+test('both are reloaded at the same moment in Firefox: who they were, with all (N-1)', async () => {
+  const both = await two('strict')
+  const { session } = await fox.data(both[0])
+  for (const tab of both) await fox.ask(tab, `document.body.dataset.session = ''`)
+  await Promise.all(both.map((tab) => fox.reload(tab)))
+  for (const [at, tab] of both.entries()) {
+    const was = { session: session!, me: String(at + 1) }
+    await fox.until(tab, { ...was, members: '1,2', dots: '1,2', sum: '5' })
+  }
+  for (const tab of both) await adds(fox, tab, 1)
+  for (const tab of both) await fox.until(tab, { sum: '7', safety: 'backed-up' })
+})
 
 test('Firefox is killed as the last in the room, and finds what was kept (N-1)', async () => {
   const alone = await fox.open(url())

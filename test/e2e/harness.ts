@@ -209,11 +209,17 @@ export class Window {
     }
   }
 
-  /** Processes that run pages, to be stopped for a while. */
-  async renderers(): Promise<number[]> {
+  /** SIGSTOP of the processes that run its pages, for as long as that takes. */
+  async stalled(meanwhile: () => Promise<unknown>): Promise<void> {
     const protocol = await this.#browser.newBrowserCDPSession()
     const { processInfo } = await protocol.send('SystemInfo.getProcessInfo')
-    return processInfo.filter(({ type }) => type === 'renderer').map(({ id }) => id)
+    const pages = processInfo.filter(({ type }) => type === 'renderer')
+    for (const { id } of pages) process.kill(id, 'SIGSTOP')
+    try {
+      await meanwhile()
+    } finally {
+      for (const { id } of pages) process.kill(id, 'SIGCONT')
+    }
   }
 
   async shot(name: string): Promise<void> {

@@ -11,6 +11,7 @@ import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { build, type Rolldown } from 'vite'
 import { type Mailbox, openMailbox } from '../../packages/mailbox/src/index.ts'
+import { freePort } from '../conformance/free-port.ts'
 import { noSmallDisk } from '../conformance/small-disk.ts'
 import { browserOnSmallDisk } from './disk-browser.ts'
 import { Window } from './harness.ts'
@@ -126,7 +127,8 @@ test('a disk without room is named to who posts, and what was lost for it at the
 test('a tab that is frozen while the server restarts goes on, each letter once (MB-26)', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-frozen-'))
   const came: unknown[] = []
-  const serve = async (port: number): Promise<Mailbox> => {
+  const port = await freePort()
+  const serve = async (): Promise<Mailbox> => {
     const listen = { port, origins: [new URL(url).origin] }
     const box = await openMailbox({ id: 'node', store: join(folder, 'node.db'), listen })
     box.on('letter', (tx, from, body) => {
@@ -135,16 +137,15 @@ test('a tab that is frozen while the server restarts goes on, each letter once (
     })
     return box
   }
-  let node = await serve(0)
+  let node = await serve()
   const other = await Window.open('frozen', url)
   try {
     await other.page.evaluate(`void live('${node.url}', 300)`)
     await expect.poll(() => came.length, { interval: 1 }).toBeGreaterThan(20)
-    const pages = await other.renderers()
-    for (const pid of pages) process.kill(pid, 'SIGSTOP')
-    await node.close()
-    node = await serve(Number(new URL(node.url!).port))
-    for (const pid of pages) process.kill(pid, 'SIGCONT')
+    await other.stalled(async () => {
+      await node.close()
+      node = await serve()
+    })
     await other.until({ answered: '300', wrong: '' })
     expect(came).toEqual(Array.from({ length: 300 }, (_none, i) => i + 1))
   } finally {

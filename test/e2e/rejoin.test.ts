@@ -5,15 +5,11 @@
 // how long that takes is what `npm run bench -- rejoin` measures. That a goodbye opens a room at
 // once is in test/sessions/leaving.test.ts, and where a browser drops what was said on the stream,
 // in test/sessions/beacons.test.ts.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test, vi } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { Hub } from './harness.ts'
 import { ownPages, type OwnPages, Tabs } from './tabs.ts'
 
-/** A room whose pages were killed opens after 15 s at last; browsers take their time, too. */
-const WAIT_MS = 100_000
 const TWO = /^\d+,\d+$/
-
-vi.setConfig({ testTimeout: 2 * WAIT_MS })
 
 let pages: OwnPages
 let hub: Hub

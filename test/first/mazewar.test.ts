@@ -36,6 +36,8 @@ test('two windows see each other, a shot counts once, and one goes on when the o
 
   await grace.until({ members: '1,2', safety: 'backed-up' })
   await ada.kill()
+  // A key that is struck while nobody serves does nothing.
+  await grace.until({ members: '2', status: 'live', slots: 'live' })
   await grace.page.keyboard.press('Space')
   await grace.until({ rats: /^2@/, scores: '2:-6', members: '2' })
   expect(cluster.complaints).toEqual([])

@@ -3,7 +3,7 @@
 import { once } from 'node:events'
 import http from 'node:http'
 import net, { type Socket } from 'node:net'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { until } from '../../../../test/conformance/until.ts'
 import { type Budgets, create } from '../../../hub/src/machine/budgets.ts'
 import { type HubLimits, readLimits } from '../../../hub/src/server/given-limits.ts'
@@ -14,7 +14,10 @@ import { metricsOf, siteOf } from './site.ts'
 
 const opened: HttpServer[] = []
 const sockets: Socket[] = []
+// What refills by the second is for a busy machine not full again.
+beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(async () => {
+  vi.useRealTimers()
   for (const socket of sockets.splice(0)) socket.destroy()
   for (const server of opened.splice(0)) await server.close()
 })
