@@ -19,7 +19,7 @@ test('a handler that runs for ever is named by another thread (MB-28)', async ()
   const script = `
     const { openMailbox } = await import(${JSON.stringify(DOOR.href)})
     const alice = await openMailbox({ id: 'alice', store: null })
-    const bob = await openMailbox({ id: 'bob', store: null, watchdogMs: 50 })
+    const bob = await openMailbox({ id: 'bob', store: null, watchdogMs: 1000 })
     alice.on('unseen', () => {})
     // For as good as ever: a test that fails leaves nobody behind.
     const end = Date.now() + 120_000

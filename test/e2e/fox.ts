@@ -49,7 +49,7 @@ export class Fox {
       let text = ''
       child.stderr.on('data', (chunk: Buffer) => {
         text += chunk.toString()
-        const found = /ws:\/\/\S+/.exec(text)
+        const found = /ws:\/\/\S+(?=\s)/.exec(text)
         if (found) resolve(found[0])
       })
       child.once('exit', (code) => reject(new Error(`Firefox ended with ${code}: ${text}`)))

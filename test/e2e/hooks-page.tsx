@@ -5,7 +5,7 @@
  * true without a value.
  */
 
-import { memo, StrictMode, useEffect, useState } from 'react'
+import { memo, StrictMode, useEffect, useLayoutEffect, useState } from 'react'
 import { createRoot } from 'react-dom/client'
 import {
   action,
@@ -50,8 +50,9 @@ const options: RoomOptions = {
 /** How often each component was rendered into the page. */
 const renders: Record<string, number> = {}
 
+// It is counted before it can be seen.
 function useCount(name: string): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     renders[name] = (renders[name] ?? 0) + 1
   })
 }

@@ -41,8 +41,8 @@ test('on the map one sees oneself and whom one sees; a room may show all (SL-8)'
   // Who shoots is heard, wherever it is.
   await grace.page.keyboard.press('KeyX')
   await grace.until({ maps: '2' })
-  await ada.page.keyboard.press('Space')
-  await grace.until({ maps: /1/ })
+  const heard = grace.until({ maps: /1/ })
+  await Promise.all([heard, ada.page.keyboard.press('Space')])
   await grace.until({ maps: '2' })
   for (const window of [ada, grace]) await window.page.close()
   const first = await cluster.open('Linus', '/mazewar/?room=all&map=all&name=Linus&born=2,2')

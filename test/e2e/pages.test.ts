@@ -6,7 +6,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { type GameId, GAMES } from '../../games/games.ts'
 import { type Globals } from './hands.ts'
-import { Hub, Window } from './harness.ts'
+import { Hub, PATIENCE_MS, Window } from './harness.ts'
 import { clashes, findings, walk } from './looks.ts'
 
 /** Commands that an installed hub has not, and the button that is for demonstrations alone. */
@@ -149,9 +149,9 @@ test.each(GAMES.map(({ id }) => id))(
     await tabTo('Play with bots')
     await page.keyboard.press('Enter')
     const count = game === 'tabletop' ? 1 : 3
-    await window.until({ bots: String(count), members: new RegExp(`^\\d+(,\\d+){${count}}$`) })
+    const members = new RegExp(`^\\d+(,\\d+){${count}}$`)
     // Bots are none that could take over, and it is not said that they were.
-    expect(await window.data()).toMatchObject({ safety: 'kept' })
+    await window.until({ bots: String(count), members, safety: 'kept' })
     await page
       .getByText(/^Bot \w/)
       .first()
@@ -201,9 +201,17 @@ test('the last window of a room is loaded anew: the room was kept, with the play
   await card.getByText(/Nobody plays just now|nobody answers/).waitFor()
 })
 
+/** Waits until nothing lies over another: a page is laid out a moment after its size changed. */
+async function fitting(on: Page, selectors: string): Promise<void> {
+  const size = on.viewportSize()
+  const found = async (): Promise<unknown> => [size, await clashes(on, selectors)]
+  await expect.poll(found).toEqual([size, []])
+}
+
 test('on a phone, upright and on its side, nothing lies over a control, with four and long names (AP-24)', async () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
   const context = await page.context().browser()!.newContext(phone)
+  context.setDefaultTimeout(PATIENCE_MS)
   const open = async (name: string): Promise<Page> => {
     const one = await context.newPage()
     await one.goto(pathOf('teapots', `&name=${name}`).replace('alone', 'orchard-of-plums'))
@@ -214,7 +222,7 @@ test('on a phone, upright and on its side, nothing lies over a control, with fou
   const fits = async (): Promise<void> => {
     for (const [width, height] of SIZES) {
       await ada.setViewportSize({ width, height })
-      expect([width, height, await clashes(ada, CONTROLS)]).toEqual([width, height, []])
+      await fitting(ada, CONTROLS)
     }
   }
   await ada.waitForFunction(() => document.body.dataset['tea'] === '3')
@@ -237,6 +245,7 @@ test('on a phone, upright and on its side, nothing lies over a control, with fou
 test('on a phone what happened to the server is said beside the score, not over it (N-27)', async () => {
   const phone = { viewport: { width: 390, height: 844 }, hasTouch: true, isMobile: true }
   const context = await page.context().browser()!.newContext(phone)
+  context.setDefaultTimeout(PATIENCE_MS)
   const [linus, ada, grace] = [
     await context.newPage(),
     await context.newPage(),
@@ -261,7 +270,7 @@ test('on a phone what happened to the server is said beside the score, not over 
   const said = '.banner p, .scores, .bowl, .top, .stick, .fire'
   for (const [width, height] of SIZES) {
     await ada.setViewportSize({ width, height })
-    expect([width, height, await clashes(ada, said)]).toEqual([width, height, []])
+    await fitting(ada, said)
   }
   await context.close()
 })

@@ -52,6 +52,7 @@ test('T1: the founder kicks and bans by the list of players, and lets in again (
   await linus.until({ members: '1,3', safety: 'backed-up' })
   await reads(linus, 'Grace is banned')
   await press(ada, 'Let Grace in again')
+  await ada.page.getByText('Grace is banned').waitFor({ state: 'detached' })
   await press(grace, 'Try again')
   await grace.until({ status: 'live', me: '2', members: '1,3,2' })
   expect(cluster.complaints).toEqual([])

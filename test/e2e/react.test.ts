@@ -115,5 +115,7 @@ test('a page that the browser freezes hands over, and is the same player again (
   await says(g, { members: '2' })
   expect(await grace.ask(g[1], 'add(1)')).toBe(true)
   await ada.lifecycle(a[1], 'active')
+  // What it says until then is of before.
+  await says(a, { sum: '3' })
   await areOneEach([a, g])
 })

@@ -56,7 +56,7 @@ export class Tabs {
       let text = ''
       child.stderr.on('data', (chunk: Buffer) => {
         text += chunk.toString()
-        const found = /ws:\/\/\S+/.exec(text)
+        const found = /ws:\/\/\S+(?=\s)/.exec(text)
         if (found) resolve(found[0])
       })
     })

@@ -3,6 +3,7 @@
 import { keymap } from '@codemirror/view'
 import { EditorView, minimalSetup } from 'codemirror'
 import { yCollab, yUndoManagerKeymap } from 'y-codemirror.next'
+import { UndoManager } from 'yjs'
 import { join, type Session } from '../../packages/holdfast/src/browser.ts'
 import { yDoc } from '../../packages/yjs/src/index.ts'
 
@@ -24,7 +25,10 @@ function edit(session: Session): void {
   const notes = session.part(Notes)
   const text = notes.doc.getText('page')
   notes.awareness.setLocalStateField('user', { name, color: '#3060a0', colorLight: '#3060a040' })
-  const extensions = [keymap.of(yUndoManagerKeymap), minimalSetup, yCollab(text, notes.awareness)]
+  // What is typed without an undo between is undone as one, however slowly it was typed.
+  const undo = new UndoManager(text, { captureTimeout: Infinity })
+  const shared = yCollab(text, notes.awareness, { undoManager: undo })
+  const extensions = [keymap.of(yUndoManagerKeymap), minimalSetup, shared]
   const parent = document.querySelector('#page')!
   const editor = new EditorView({ doc: text.toJSON(), extensions, parent })
   const show = (): void => {

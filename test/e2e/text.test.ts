@@ -64,7 +64,7 @@ test('typed text merges, and outlives windows, a reload and an empty room', asyn
   await killed
   await grace.until({ primary: 'Grace', members: '1', cursors: 'Grace' })
   await show('one two three Hello four five six seven')
-  expect(await grace.page.locator('.cm-ySelectionInfo').count()).toBe(0)
+  await expect.poll(() => grace.page.locator('.cm-ySelectionInfo').count()).toBe(0)
   const linus = await open('Linus')
   await show('one two three Hello four five six seven')
 
