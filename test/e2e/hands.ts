@@ -51,12 +51,17 @@ export async function pointAt(page: Page, at: Place): Promise<Place> {
   }, at)
 }
 
-/** Where a piece is on the page. */
+/** Where a piece is on the page, once it glides no more. */
 export async function pointOf(page: Page, id: string): Promise<Place> {
-  return page.evaluate((wanted) => {
+  return page.evaluate(async (wanted) => {
     const { tabletopScene } = globalThis as unknown as Globals
+    const { looks } = tabletopScene
+    for (let last = ''; last === '' || last !== String(looks.onScreen(wanted));) {
+      last = String(looks.onScreen(wanted))
+      await new Promise((frame) => requestAnimationFrame(frame))
+    }
     const box = document.querySelector('div.table')!.getBoundingClientRect()
-    const [x, y] = tabletopScene.looks.onScreen(wanted)!
+    const [x, y] = looks.onScreen(wanted)!
     return [box.left + x, box.top + y] as Place
   }, id)
 }
