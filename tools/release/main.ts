@@ -125,11 +125,20 @@ function commit(clone: string, before: string, version: string): void {
   replace('CHANGELOG.md', `\n${UNRELEASED}\n`, `\n${heading}\n`)
   say('version', `${before} is ${version} in ${files.join(', ')}`)
   say('changes', `"${UNRELEASED}" is "${heading}" in CHANGELOG.md`)
+  if (version.endsWith('.0')) freeze(clone)
   const who = ['name', 'email'].flatMap((key) => ['-c', `user.${key}=${userOf(key)}`])
   git(clone, ...who, 'commit', '--quiet', '--all', '--message', `release: ${version}`)
   git(clone, ...who, 'tag', '--annotate', `v${version}`, '--message', `Holdfast ${version}`)
   say('commit', `${git(clone, 'rev-parse', '--short', 'HEAD')} "release: ${version}"`)
   say('tag', `v${version}`)
+}
+
+// Later builds must play with a minor version as it was released first.
+function freeze(clone: string): void {
+  const program = join(root, 'build/tools/freeze/main.js')
+  const text = execFileSync(process.execPath, [program], { cwd: clone, encoding: 'utf8' })
+  git(clone, 'add', 'test/data')
+  for (const line of text.trim().split('\n')) say('freeze', line)
 }
 
 function userOf(key: string): string {
