@@ -2,7 +2,7 @@
 // Method: an app of six files is served by `vite` and `vite preview` as processes, played in two
 // browsers, and edited meanwhile.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process'
-import { mkdirSync, mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { afterEach, beforeEach, expect, test } from 'vitest'
@@ -169,6 +169,13 @@ test('`vite preview` has a hub, too', async () => {
   await windows[0]!.until({ members: '1' })
   await open('Grace', url)
   await both({ members: '2', hues: '1,1' })
+})
+
+test('what is built for Node imports the package, also where that is a link', () => {
+  const args = [VITE, 'build', '--ssr', 'types.ts', '--logLevel', 'error']
+  expect(spawnSync(process.execPath, args, { cwd: app }).status).toBe(0)
+  const [first] = readFileSync(join(app, 'dist/types.js'), 'utf8').split('\n')
+  expect(first).toMatch(/^import .* from "holdfast"/)
 })
 
 test('without the plugin, the error names it', async () => {

@@ -53,6 +53,8 @@ export function holdfast({ links = [], ...options }: PluginOptions = {}): Plugin
       return {
         // Hooks and application share one copy, also where `holdfast` is a link to a clone.
         resolve: { dedupe: ['react', 'react-dom'] },
+        // What is built for Node imports the package, also where that is a link to a clone.
+        ssr: { external: ['holdfast'] },
         // Otherwise Vite finds them at the first request, and loads the page again.
         ...(command === 'serve' && {
           optimizeDeps: {
