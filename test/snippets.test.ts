@@ -3,8 +3,11 @@
 // of which is killed; of the page around it only the names are there. Slow: so many sessions.
 import { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { type JoinOptions, membersStore, type Session, type Store } from 'holdfast'
+import { type JoinOptions, membersStore, type ObjectType, type Session, type Store } from 'holdfast'
+import { SessionProvider } from 'holdfast/react'
 import { type SessionWorld, world } from 'holdfast/sim'
+import { createElement, type FunctionComponent, type ReactElement } from 'react'
+import { renderToStaticMarkup } from 'react-dom/server'
 import type { Readable } from 'svelte/store'
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest'
 import { nameOf, type Snippet, snippets, writeSnippets } from './snippets.ts'
@@ -20,6 +23,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'README-md-1': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-developing-md-0': 'a configuration: test/e2e/vite.test.ts',
   'docs-guide-react-md-0': 'test/e2e/hooks.test.ts has the hooks',
+  'docs-guide-react-md-1': 'below',
   'docs-recipes-use-svelte-or-vue-md-0': 'test/e2e/frameworks.test.ts has Svelte',
   'docs-recipes-use-svelte-or-vue-md-1': 'a store of Svelte: below',
   'docs-recipes-use-svelte-or-vue-md-2': 'games/examples/vue/use-store.test.ts',
@@ -129,7 +133,7 @@ function use(): void {
 }
 
 /** The snippet with `join` and `test` of this stage. */
-function staged({ code }: Snippet): string {
+function staged({ code, language }: Snippet): string {
   let names: string[] = []
   const rest = code.replaceAll(
     /^import \{([^}]*)\} from '(holdfast|vitest)'$/gm,
@@ -143,7 +147,8 @@ function staged({ code }: Snippet): string {
       return left.length > 0 ? `import { ${left.join(', ')} } from 'holdfast'` : ''
     },
   )
-  return names.length > 0 ? `const { ${names.join(', ')} } = globalThis.stage\n${rest}` : rest
+  if (names.length > 0) return `const { ${names.join(', ')} } = globalThis.stage\n${rest}`
+  return language === 'tsx' ? `/** @jsxImportSource react */\n${rest}` : rest
 }
 
 /** Lets time pass until something is done. */
@@ -235,6 +240,41 @@ describe('of the recipe for matches', () => {
     expect((await driven(findMatch())).status).toBe('live')
     server.close()
   })
+})
+
+test('the components of the guide to React show who is here, and who edits', async () => {
+  const { Editing, edit, Here, Editors } = (await import(fileOf('guide-react-md-1'))) as {
+    Editing: ObjectType
+    edit: (session: Session, card: string) => void
+    Here: FunctionComponent
+    Editors: FunctionComponent<{ card: string }>
+  }
+  const shown = (session: Session, component: ReactElement): string => {
+    return renderToStaticMarkup(createElement(SessionProvider, { session }, component))
+  }
+  const editors = createElement(Editors, { card: '7' })
+  const options = { game: 'cards', types: [Editing] }
+  const [ada, grace] = [
+    await w.join({ ...options, name: 'Ada' }),
+    await w.join({ ...options, name: 'Grace' }),
+  ]
+  edit(ada, '7')
+  await w.run(3_000)
+  expect(shown(grace, createElement(Here))).toBe('<p>Here: Ada · serves, Grace (you)</p>')
+  expect([ada, grace].map((one) => shown(one, editors))).toEqual([
+    '',
+    '<small>Editing: Ada</small>',
+  ])
+  edit(ada, '8')
+  await w.run(500)
+  expect(shown(grace, editors)).toBe('')
+  edit(ada, '7')
+  await w.run(500)
+  expect(shown(grace, editors)).not.toBe('')
+  w.kill(ada)
+  await w.run(12_000)
+  expect(shown(grace, createElement(Here))).toBe('<p>Here: Grace (you) · serves</p>')
+  expect(shown(grace, editors)).toBe('')
 })
 
 test('a store of Svelte has the newest value, from the first subscription on', async () => {
