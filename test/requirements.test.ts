@@ -67,10 +67,16 @@ describe('what documents say of figures', () => {
   const documents = ['README.md', 'CHANGELOG.md', ...pages].map((path) => [path, read(root, path)])
 
   test('every command that a document names is there (PR-8) (PR-14)', () => {
-    const { scripts } = JSON.parse(read(root, 'package.json')) as { scripts: object }
+    // Documents name those of an app, too.
+    const manifests = ['package.json', 'packages/create/templates/canvas/package.json']
+    const scripts = manifests.flatMap((path) => {
+      return Object.keys((JSON.parse(read(root, path)) as { scripts: object }).scripts)
+    })
     const isThere = ({ script, name }: Command): boolean => {
       const folder = script === 'soak' ? 'bench/soak' : 'bench'
-      return script in scripts && (name === null || existsSync(join(root, folder, `${name}.ts`)))
+      return (
+        scripts.includes(script) && (name === null || existsSync(join(root, folder, `${name}.ts`)))
+      )
     }
     const all = documents.flatMap(([path, text]) => {
       return commandsOf(text!).map((command) => ({ path, ...command }))

@@ -370,6 +370,14 @@ describe('apps of the templates (AP-16)', () => {
     templates.play(join(apps, name), name),
   )
 
+  test.each(['canvas', 'react'] as const)(
+    '%s: shows its link where there is no clipboard, and one joins by it',
+    (name) => templates.invite(join(apps, name), name),
+  )
+
+  test('canvas: a bot plays beside a window, serves after it, and leaves at Ctrl-C', () =>
+    templates.playWithBot(join(apps, 'canvas')))
+
   test.for(templates.NAMES)(
     '%s: is played through nginx, at a path, and handed over',
     async (name, context) => {

@@ -1,6 +1,7 @@
 /** Apps of the templates: created, installed once for all, started, and played in two windows. */
 
 import { type ChildProcess, execFileSync, spawn, spawnSync } from 'node:child_process'
+import { once } from 'node:events'
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { isBuiltin } from 'node:module'
 import { tmpdir } from 'node:os'
@@ -14,6 +15,8 @@ import { readImage } from './image.ts'
 
 const CREATE = resolve('packages/create/index.js')
 const DRAWS = ['--use-gl=angle', '--use-angle=swiftshader', '--enable-unsafe-swiftshader']
+/** A name of this machine, which is no secure context. */
+const NAMED = '--host-resolver-rules=MAP play.example 127.0.0.1'
 const PASSWORD = 'tea'
 
 interface Manifest {
@@ -46,12 +49,9 @@ const COURSES = {
   canvas: arena,
   three: arena,
   react: {
-    async play(ada, grace) {
-      await ada.page.getByLabel('New note').fill('Pour the tea')
-      await ada.page.getByRole('button', { name: 'Add' }).click()
-      await grace.page.getByRole('button', { name: 'Remove Pour the tea' }).waitFor()
-    },
+    play: playNotes,
     async after({ page }) {
+      await page.getByText('Editing').waitFor({ state: 'detached' })
       await page.getByRole('button', { name: 'Remove Pour the tea' }).click()
       await page.getByText('No notes yet').waitFor()
     },
@@ -68,6 +68,17 @@ const COURSES = {
     },
   },
 } satisfies Record<string, Course>
+
+async function playNotes(ada: Window, grace: Window): Promise<void> {
+  await ada.page.getByLabel('New note').fill('Pour the tea')
+  await ada.page.getByRole('button', { name: 'Add' }).click()
+  await grace.page.getByRole('button', { name: 'Remove Pour the tea' }).waitFor()
+  const here = grace.page.getByLabel('Who is here').getByRole('listitem')
+  await expect.poll(() => here.allInnerTexts()).toEqual(['Ada · serves', 'Grace (you)'])
+  await ada.page.getByLabel('Title').focus()
+  await grace.page.getByText('Editing: Ada').waitFor()
+  expect(await ada.page.getByText('Editing').count()).toBe(0)
+}
 
 async function playCards(ada: Window, grace: Window): Promise<void> {
   await ada.page.getByRole('button', { name: 'Deal five' }).click()
@@ -203,6 +214,7 @@ export async function play(app: string, name: Name): Promise<void> {
   try {
     const [ada, grace] = [await party.open('Ada'), await party.open('Grace')]
     await expect.poll(() => status(grace)).toMatch(/^Served by Ada · backup: this window/)
+    await copyInvite(ada)
     await COURSES[name].play(ada, grace)
     await shots(grace, `template-${name}`)
     await ada.kill()
@@ -210,6 +222,53 @@ export async function play(app: string, name: Name): Promise<void> {
     await expect.poll(() => status(grace)).toMatch(/Served by this window/)
     await shots(grace, `template-${name}-after`)
     await COURSES[name].after(grace)
+    expect(party.complaints()).toEqual([])
+  } finally {
+    await party.end()
+  }
+}
+
+/** Joins by the link that a page without a clipboard shows, as one that came over http has none. */
+export async function invite(app: string, name: Name): Promise<void> {
+  const party = await Players.start(app, name)
+  try {
+    party.hide()
+    const ada = await party.open('Ada')
+    await ada.page.getByRole('button', { name: 'Copy invite link' }).press('Enter')
+    const field = ada.page.getByLabel('Invite link')
+    const link = await field.inputValue()
+    expect(link).toBe(linkOf(ada))
+    expect(await field.evaluate((input) => input === document.activeElement)).toBe(true)
+    expect(await ada.page.evaluate(() => String(getSelection()))).toBe(link)
+    await shots(ada, `template-${name}-invite`)
+    const guest = await party.window('', link)
+    await expect.poll(() => status(guest)).toMatch(/^Served by Ada · backup: this window/)
+    expect(party.complaints()).toEqual([])
+  } finally {
+    await party.end()
+  }
+}
+
+/** Plays with a bot, which outlives a restart of the hub and serves, until Ctrl-C ends it. */
+export async function playWithBot(app: string): Promise<void> {
+  const party = await Players.start(app, 'canvas')
+  try {
+    const ada = await party.open('Ada')
+    const bot = await party.bot(linkOf(ada))
+    const scores = ({ page }: Window): Promise<string> => page.locator('#scores').innerText()
+    await expect.poll(() => scores(ada)).toMatch(/Bot: [1-9]/)
+    await expect.poll(() => status(ada)).toBe('Served by this window · backup: Bot')
+    await party.kill()
+    await expect.poll(() => status(ada)).toMatch(/does not answer/)
+    await party.launch()
+    const grace = await party.open('Grace')
+    await ada.kill()
+    await expect.poll(() => status(grace)).toMatch(/^Ada is gone, and nothing was lost/)
+    await expect.poll(() => status(grace)).toMatch(/Served by Bot · backup: this window/)
+    await expect.poll(() => scores(grace)).not.toContain('Ada')
+    expect(await bot.interrupt()).toMatch(/\nBot: left\n$/)
+    await expect.poll(() => status(grace)).toMatch(/Served by this window/)
+    await expect.poll(() => scores(grace)).toMatch(/^Grace: \d+$/)
     expect(party.complaints()).toEqual([])
   } finally {
     await party.end()
@@ -273,6 +332,7 @@ class Players {
   readonly #windows: Window[] = []
   #child: ChildProcess | null = null
   #nginx: ChildProcess | null = null
+  #bot: ChildProcess | null = null
   #page: string
 
   private constructor(app: string, name: Name, port: number) {
@@ -288,6 +348,10 @@ class Players {
     return party
   }
 
+  get #named(): string {
+    return `http://play.example:${this.#port}`
+  }
+
   /** As `npm start` does it, without npm, which no signal would go through. */
   async launch(): Promise<void> {
     const port = String(this.#port)
@@ -295,7 +359,7 @@ class Players {
     const words =
       this.#name === 'server'
         ? ['dist/server/main.js']
-        : [serve, 'serve', '--pages', 'dist', '--port', port]
+        : [serve, 'serve', '--pages', 'dist', '--port', port, '--origin', this.#named]
     const place = { PORT: port, PASSWORD, STORE: join(this.#data, 'data/hub.db') }
     this.#child = spawn(process.execPath, words, {
       ...{ cwd: this.#app, env: { ...process.env, ...place } },
@@ -318,14 +382,38 @@ class Players {
     return this.#page
   }
 
+  /** From now on windows come by http and a name, and are no secure contexts. */
+  hide(): void {
+    this.#page = `${this.#named}/`
+  }
+
+  /** The bot of the app, once it plays. @returns ends it by Ctrl-C, and gives what it said */
+  async bot(link: string): Promise<{ interrupt(): Promise<string> }> {
+    // A group of its own, as a shell makes one: Ctrl-C reaches npm and the bot.
+    const bot = spawn('npm', ['run', 'bot', '--', link], {
+      ...{ cwd: this.#app, detached: true, stdio: ['ignore', 'pipe', 'inherit'] },
+    })
+    this.#bot = bot
+    let all = ''
+    bot.stdout!.on('data', (chunk: Buffer) => (all += chunk.toString()))
+    await said(bot, 'Bot plays in the room main')
+    return {
+      interrupt: async () => {
+        process.kill(-bot.pid!, 'SIGINT')
+        // All of them have ended.
+        await once(bot, 'close')
+        return all
+      },
+    }
+  }
+
   /** SIGKILL. */
   async kill(): Promise<void> {
     await killed(this.#child)
   }
 
-  async window(name: string): Promise<Window> {
-    const url = `${this.#page}?name=${name}`
-    const window = await Window.open(name, url, this.#name === 'three' ? DRAWS : [])
+  async window(name: string, url: string = `${this.#page}?name=${name}`): Promise<Window> {
+    const window = await Window.open(name, url, [NAMED, ...(this.#name === 'three' ? DRAWS : [])])
     this.#windows.push(window)
     return window
   }
@@ -344,10 +432,30 @@ class Players {
 
   async end(): Promise<void> {
     await Promise.all(this.#windows.map((window) => window.end()))
+    if (this.#bot) endGroup(this.#bot)
     await killed(this.#child)
     await killed(this.#nginx)
     rmSync(this.#data, { recursive: true, force: true })
   }
+}
+
+/** npm, its shell and the bot. */
+function endGroup({ pid, exitCode, signalCode }: ChildProcess): void {
+  if (exitCode === null && signalCode === null) process.kill(-pid!, 'SIGKILL')
+}
+
+/** The link of a window's room, for others. */
+function linkOf({ page }: Window): string {
+  return `${page.url().split('?')[0]}?room=main`
+}
+
+async function copyInvite(window: Window): Promise<void> {
+  const { page } = window
+  await page.context().grantPermissions(['clipboard-read', 'clipboard-write'])
+  await page.getByRole('button', { name: 'Copy invite link' }).click()
+  await page.getByRole('button', { name: 'Copied' }).waitFor()
+  expect(await page.evaluate(() => navigator.clipboard.readText())).toBe(linkOf(window))
+  await page.getByRole('button', { name: 'Copy invite link' }).waitFor()
 }
 
 /** As a phone shows it, and a desk. */

@@ -1,54 +1,23 @@
 /** The page: joins the room of its address, moves the player's dot, and draws. */
 
 import type { HoldfastError, Session } from 'holdfast'
-import { begin, collect, Dot, game, HEIGHT, Star, WIDTH } from './game.ts'
+import { openDot } from './dot.ts'
+import { begin, Dot, game, HEIGHT, Star, WIDTH } from './game.ts'
 import { openInput } from './input.ts'
+import { openInvite } from './invite.ts'
 import { colorOf, enter, name, say } from './room.ts'
 import { showScores } from './scores.ts'
-
-const SPEED = 300
-/** How near a dot comes to stars and to the edge. */
-const REACH = 22
 
 const canvas = document.querySelector<HTMLCanvasElement>('#arena')!
 const pen = canvas.getContext('2d')!
 
 function play(session: Session): void {
-  const own = () =>
-    session.all(Dot).find((dot) => dot.mine) ??
-    session.create(Dot, {
-      player: session.me.player,
-      name,
-      pos: [Math.random() * WIDTH, Math.random() * HEIGHT],
-    })
-  let me = own()
-  // After more than a minute away this is another player, without a dot.
-  session.on('healed', ({ same }) => {
-    if (!same) me = own()
-  })
-  const direction = openInput(canvas, WIDTH)
-  const asking = new Set<string>()
+  const move = openDot(session, name, openInput(canvas, WIDTH))
   let before = performance.now()
 
   const step = (now: number): void => {
-    const seconds = Math.min(0.1, (now - before) / 1_000)
+    move(Math.min(0.1, (now - before) / 1_000))
     before = now
-    if (session.status === 'live' && me.mine) {
-      const [x, y] = me.state.pos
-      const vel = direction([x, y]).map((part) => part * SPEED) as [number, number]
-      const pos: [number, number] = [
-        Math.min(WIDTH - REACH, Math.max(REACH, x + vel[0] * seconds)),
-        Math.min(HEIGHT - REACH, Math.max(REACH, y + vel[1] * seconds)),
-      ]
-      me.set({ pos, vel })
-      for (const star of session.all(Star)) {
-        const [sx, sy] = star.state.pos
-        if (asking.has(star.id) || Math.hypot(sx - pos[0], sy - pos[1]) > REACH) continue
-        asking.add(star.id)
-        const done = (): void => void asking.delete(star.id)
-        session.act(collect, { star: star.id }).then(done, done)
-      }
-    }
     draw(session)
     requestAnimationFrame(step)
   }
@@ -97,6 +66,7 @@ function drawStar(x: number, y: number, size: number): void {
   pen.fill()
 }
 
+openInvite()
 try {
   const session = await enter(game)
   showScores(session)

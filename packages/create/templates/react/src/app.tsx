@@ -1,18 +1,18 @@
-import { type FormEvent, memo, useEffect, useRef, useState } from 'react'
-import type { MemberInfo, PieceHandle } from 'holdfast'
+import { type FormEvent, memo, useState } from 'react'
+import type { PieceHandle } from 'holdfast'
 import {
   type Room,
   RoomProvider,
   useAct,
   useAll,
   useField,
-  useMembers,
   usePiece,
   useSession,
-  useStatus,
 } from 'holdfast/react'
 import { add, board, COLUMNS, Note, remove } from './board.ts'
+import { Invite } from './invite.tsx'
 import { name, room, server } from './player.ts'
+import { edit, Editors, Presence } from './presence.tsx'
 
 type NoteHandle = PieceHandle<typeof Note.schema.fields>
 
@@ -22,6 +22,7 @@ export function App() {
       <RoomProvider {...board} {...{ server, room, name }} remember fallback={Waiting}>
         <header>
           <h1>Board</h1>
+          <Invite />
           <Presence />
         </header>
         <Columns />
@@ -46,49 +47,6 @@ function Waiting({ status, error, progress, retry }: Room) {
       {error?.message} <button onClick={retry}>Try again</button>
     </p>
   )
-}
-
-function Presence() {
-  const { status, reason, hub, primary, backup, retry } = useStatus()
-  const me = useSession().me
-  const members = useMembers()
-  const news = useNews(members)
-  if (status === 'lost') {
-    return (
-      <p id="status" className="bad" role="alert">
-        {reason} <button onClick={retry}>Join again</button>
-      </p>
-    )
-  }
-  const isWell = status === 'live' && hub === 'up'
-  const nameOf = (member: MemberInfo | null): string =>
-    member?.inc === me.inc ? 'this window' : (member?.name ?? 'nobody, open a second window')
-  const roles = `Served by ${nameOf(primary)} · backup: ${nameOf(backup)}`
-  return (
-    <>
-      <p id="status" className={isWell ? news && 'good' : 'bad'} role="status">
-        {isWell ? news + roles : `The ${hub === 'up' ? 'server' : 'hub'} does not answer …`}
-      </p>
-      <p>Here: {members.map(({ name: who }) => who).join(', ')}</p>
-    </>
-  )
-}
-
-/** What happened when another member began to serve. */
-function useNews(members: readonly MemberInfo[]): string {
-  const { primary, backup } = useStatus()
-  const before = useRef({ primary, backup })
-  const [news, setNews] = useState('')
-  useEffect(() => {
-    const { primary: server, backup: next } = before.current
-    before.current = { primary, backup }
-    if (!server || !primary || server.inc === primary.inc) return
-    // Only the backup had everything.
-    const sure = next?.inc === primary.inc ? ', and nothing was lost' : ''
-    const isHere = members.some(({ inc }) => inc === server.inc)
-    setNews(isHere ? `${server.name} handed over. ` : `${server.name} is gone${sure}. `)
-  }, [primary, backup, members])
-  return news
 }
 
 function Columns() {
@@ -137,12 +95,24 @@ function NewNote() {
 }
 
 const Row = memo(function Row({ note }: { note: NoteHandle }) {
+  const session = useSession()
   const { title, column } = usePiece(note)
+  const field = useField(note, 'title')
   const discard = useAct(remove)
   const next = COLUMNS[(COLUMNS.indexOf(column) + 1) % COLUMNS.length]!
   return (
     <li>
-      <input {...useField(note, 'title')} aria-label="Title" maxLength={120} />
+      <input
+        {...field}
+        aria-label="Title"
+        maxLength={120}
+        onFocus={() => edit(session, note.id)}
+        onBlur={() => {
+          field.onBlur()
+          edit(session, '')
+        }}
+      />
+      <Editors note={note.id} />
       <button onClick={() => void note.update({ column: next })}>{next}</button>
       <button aria-label={`Remove ${title}`} onClick={() => void discard({ note: note.id })}>
         ×

@@ -2,6 +2,7 @@
 
 import type { HoldfastError, Session } from 'holdfast'
 import { chat, Message, say as sayIt } from './chat.ts'
+import { openInvite } from './invite.ts'
 import { colorOf, enter, name as otherName, room, say, tokenOf } from './room.ts'
 
 const part = <E extends HTMLElement>(id: string): E => document.querySelector<E>(`#${id}`)!
@@ -79,6 +80,8 @@ function line(tag: string, text: string, player: number): HTMLElement {
   made.style.color = colorOf(player)
   return made
 }
+
+openInvite()
 
 // Who was here in this tab needs no ticket, as long as the room remembers the player.
 if (tokenOf(chat.game) === null) showLogin()

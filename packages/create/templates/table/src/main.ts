@@ -2,6 +2,7 @@
 
 import type { HoldfastError, PieceOutcome, Session } from 'holdfast'
 import { Card, cards, deal, shuffle } from './cards.ts'
+import { openInvite } from './invite.ts'
 import { enter, say } from './room.ts'
 import { type CardHandle, hand, show, showPlayers, table } from './view.ts'
 
@@ -114,6 +115,7 @@ function begin(session: Session): void {
   if (session.all(Card).length === 0) void session.act(shuffle)
 }
 
+openInvite()
 try {
   begin(await enter(cards))
 } catch (error) {

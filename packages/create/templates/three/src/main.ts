@@ -3,6 +3,7 @@
 import type { HoldfastError, ObjectHandle, Session } from 'holdfast'
 import { Ball, begin, collect, EDGE, game, Gem } from './game.ts'
 import { openInput } from './input.ts'
+import { openInvite } from './invite.ts'
 import { colorOf, enter, name, say } from './room.ts'
 import { RADIUS, Scene } from './scene.ts'
 import { showScores } from './scores.ts'
@@ -82,6 +83,7 @@ function draw(session: Session, scene: Scene, now: number, me: BallHandle): void
   scene.draw(now, me.state.pos, balls, gems)
 }
 
+openInvite()
 try {
   const scene = new Scene(document.querySelector('canvas')!)
   const session = await enter(game)
