@@ -212,6 +212,7 @@ describe('the tables', () => {
       ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
       ...{
         fresh: true,
+        webrtc: true,
         token: true,
         onProgress: true,
         ticket: true,

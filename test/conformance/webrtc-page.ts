@@ -7,7 +7,7 @@ const page = globalThis as unknown as {
   told: (told: Told) => void
   order: (order: Order) => void
 }
-const ice = { servers: [], hidden: false }
+const ice = {}
 page.order = openEnd(
   (events) => openChannelsInPage(ice, events),
   (told) => page.told(told),

@@ -3,7 +3,7 @@
 import { openChannelsOnNode } from '../../packages/holdfast/src/drivers/net/webrtc/node.ts'
 import { openEnd, type Order } from './webrtc-end.ts'
 
-const ice = { servers: [], hidden: false }
+const ice = {}
 const order = openEnd(
   (events) => openChannelsOnNode({}, ice, events),
   (told) => process.send!(told),

@@ -68,7 +68,7 @@ function kept(end: End): End {
 
 function onNode(me: number): Promise<End> {
   const end = kept(new End(me))
-  const ice = { servers: [], hidden: false }
+  const ice = {}
   end.order = openEnd(
     (events) => openChannelsOnNode({ host: '127.0.0.1' }, ice, events),
     (told) => end.take(told),

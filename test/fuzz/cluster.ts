@@ -97,6 +97,7 @@ export class Fuzzed {
         ...environmentOf(node, kind),
         carriers: [async (events) => spied(await node.openDatagrams(events), sent)],
       },
+      ice: null,
       urls: [HUB_URL],
       memberOptions: {
         game: 'fuzz',

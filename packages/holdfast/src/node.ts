@@ -20,7 +20,8 @@ export type NodeJoinOptions = JoinOptions & {
 /** Joins a session, or creates it if there is none. @throws HoldfastError, see its `code` */
 export async function join(options: NodeJoinOptions): Promise<Session> {
   // Missing options are reported by the code that reads them.
-  return joinIn(nodeEnvironment((options as NodeJoinOptions | undefined)?.udp), options)
+  const { udp, webrtc } = (options as NodeJoinOptions | undefined) ?? {}
+  return joinIn(nodeEnvironment(udp, webrtc), options)
 }
 
 /** Joins as a member that only serves and does not play; its name is `host` by default. */

@@ -74,6 +74,34 @@ export interface ChannelEvents extends Pick<DatagramEvents, 'datagram'> {
   gone(address: string): void
 }
 
+/** A STUN or TURN server, as RTCPeerConnection takes it. */
+export interface IceServer {
+  /** Such as `stun:stun.example.org:3478`, or `turn:turn.example.org?transport=tcp`. */
+  urls: string | string[]
+  /** For TURN. */
+  username?: string
+  credential?: string
+}
+
+/** How WebRTC finds a path to other members. */
+export interface IceOptions {
+  /** At most 8; none by default, so members meet where one reaches the other without help. */
+  ice?: readonly IceServer[]
+  /** Packets go through a TURN server of `ice` alone, so no member learns an address of ours. */
+  relayOnly?: boolean
+}
+
+/** The same, and where WebRTC listens. */
+export interface WebRtcOptions extends IceOptions {
+  /** On Node, the only address of this machine that takes part. Default: all but the loopback. */
+  host?: string
+  /** On Node, the first and the last port. Default: any. */
+  ports?: readonly [number, number]
+}
+
+/** Opens a carrier of channels, with the first channel that a session wants. */
+export type OpenChannels = (ice: IceOptions, events: ChannelEvents) => Later<Channels>
+
 /** Largest message of a stream, in bytes. */
 export const STREAM_MESSAGE_MAX: number = 256 * 1024
 /** Most bytes that may wait in one stream; further messages are refused. */
@@ -385,6 +413,8 @@ export interface Environment {
    * sends there.
    */
   carriers: readonly OpenDatagrams[]
+  /** The carrier of channels; omitted where there is none. */
+  openChannels?: OpenChannels
   /** The default hub: a page's own origin; null where there is none. */
   defaultServer: string | null
   /** Reports an error that nothing else handles, thrown by a function of the game, and where. */

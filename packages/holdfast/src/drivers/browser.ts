@@ -6,7 +6,13 @@ import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
 import { openInPage } from './crypto/browser.ts'
 import { badValue } from '../machine.ts'
-import type { Crypto, Environment } from '../ports.ts'
+import type { Crypto, Environment, OpenChannels } from '../ports.ts'
+
+// Not loaded by pages that open no channel.
+const openChannels: OpenChannels = async (ice, events) => {
+  const { openChannelsInPage } = await import('./net/webrtc/page.ts')
+  return openChannelsInPage(ice, events)
+}
 
 let page: Environment | null = null
 let crypto: Promise<Crypto> | null = null
@@ -27,6 +33,7 @@ export function browserEnvironment(): Environment {
       return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
     },
     carriers: [],
+    ...(typeof RTCPeerConnection === 'undefined' ? {} : { openChannels }),
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,
     onEnd: (run) => {

@@ -4,9 +4,10 @@ import { openOnNode } from './crypto/libsodium.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
 import { openUdp } from './net/udp.ts'
+import { nodeDataChannel, openChannelsOnNode } from './net/webrtc/node.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
 import { report } from './report.ts'
-import type { Crypto, Environment, UdpOptions } from '../ports.ts'
+import type { Crypto, Environment, UdpOptions, WebRtcOptions } from '../ports.ts'
 
 let crypto: Promise<Crypto> | null = null
 const atEnd = new Set<() => void>()
@@ -25,14 +26,26 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
-/** The environment of this process. @param udp  where to listen; null for only the relay */
-export function nodeEnvironment(udp: UdpOptions | null = {}): Environment {
+/**
+ * The environment of this process.
+ *
+ * @param udp  where to listen; null for none
+ * @param webrtc  where WebRTC listens; null for none
+ * @throws HoldfastError `bad-value` where WebRTC lacks its package
+ */
+export function nodeEnvironment(
+  udp: UdpOptions | null = {},
+  webrtc: WebRtcOptions | boolean = false,
+): Environment {
+  if (webrtc !== false) nodeDataChannel()
+  const own = webrtc === true ? {} : webrtc
   return {
     kind: 'node',
     loop: createNodeLoop(),
     crypto: () => (crypto ??= openOnNode()),
     connect: connectWebSocketNode,
     look: lookFromNode,
+    ...(own ? { openChannels: (ice, events) => openChannelsOnNode(own, ice, events) } : {}),
     carriers: udp ? [openUdp(udp)] : [],
     defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
     report,

@@ -17,11 +17,13 @@ import {
   type CurveJob,
   type Runtime,
   SESSION_CHANNEL,
+  SIGNAL_CHANNEL,
   mountOf,
   type CurveQuestion,
   type Peer,
   type JobOf,
 } from './state.ts'
+import * as channels from './channels.ts'
 import { ACK_SOON_AFTER } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { LinkSink } from '../link/link.ts'
@@ -41,6 +43,7 @@ export function takeMessage(run: Runtime, from: PeerId, bytes: Uint8Array): void
     } else session.receive(run.turn, from, message)
     return
   }
+  if (channel === SIGNAL_CHANNEL) return channels.receive(run, from, bytes.subarray(1))
   if (member.watchers.has(from)) return receiveFromWatcher(run, from, bytes)
   receiveForPart(run, from, channel, bytes.subarray(1))
 }

@@ -56,6 +56,7 @@ import { decode, encode } from '../wire/layout.ts'
 import { plain } from '../wire/text/plain.ts'
 import { negotiate, formatVersions, encodeVersions } from '../wire/versions.ts'
 import { isNewer, OUTDATED_ROOM, RELOAD } from '../wire/versions.ts'
+import * as channels from './channels.ts'
 import * as dispatch from './dispatch.ts'
 import type { Unfit } from './stored-room.ts'
 import * as storedRoom from './stored-room.ts'
@@ -467,6 +468,7 @@ export function rejoin(run: Runtime): void {
   member.session.client.pending = pending
   member.session.client.nextSeq = nextSeq
   member.stored = null
+  channels.dropAll(run)
   member.peers.clear()
   member.loopback.length = 0
   member.phase = 'finding'

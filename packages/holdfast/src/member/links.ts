@@ -14,6 +14,7 @@ import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
 import { watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
+import * as channels from './channels.ts'
 import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
 import * as joinClient from './join-client.ts'
@@ -193,6 +194,10 @@ export function reconcile(run: Runtime): void {
     else if (isWanted || !peer.initiator) peer.idleSince = Infinity
     else if (peer.idleSince === Infinity) peer.idleSince = run.now
     setHeartbeat(run, peer)
+    if (peer.link) channels.want(run, peer.inc, peers.rowOf(run, peer.inc)?.addresses ?? [])
+  }
+  for (const inc of member.channels.pairs.keys()) {
+    if (!peers.rowOf(run, inc)) channels.drop(run, inc)
   }
 }
 
@@ -229,6 +234,7 @@ export function wake(run: Runtime): void {
   if (member.seal && seal.deadline(member.seal) <= run.now) {
     seal.wake(member.seal, run.now)
   }
+  channels.wake(run, (inc, address) => peers.onCandidate(run, inc, address, true))
   if (member.dueAt > run.now) return
   joinResponder.dropExpired(run)
   for (const peer of peers.all(run)) {
@@ -247,8 +253,8 @@ export function wake(run: Runtime): void {
 
 /** When `wake` is due, or somewhat earlier. */
 export function deadline(run: Runtime): Millis {
-  const { dueAt, seal: own } = run.member
-  return Math.min(dueAt, own ? seal.deadline(own) : Infinity)
+  const { dueAt, seal: own, channels: those } = run.member
+  return Math.min(dueAt, those.dueAt, own ? seal.deadline(own) : Infinity)
 }
 
 // A handshake repeats its messages until it fails.

@@ -28,6 +28,7 @@ import {
 import type { SealSink } from '../seal/state.ts'
 import { STALL_MS } from '../session/failure-detector.ts'
 import { SWEEP_MS } from '../session/server.ts'
+import * as channels from './channels.ts'
 import * as dispatch from './dispatch.ts'
 import { guard, guarded } from './dispatch.ts'
 import type { Met } from '../ports.ts'
@@ -297,6 +298,26 @@ export function refused(run: Runtime, now: Millis, address: string): void {
   take(run, now, 'a refusal of the system', () => peers.refused(run, address))
 }
 
+/** The end of a channel has a signal for its other end. */
+export function signalled(run: Runtime, now: Millis, peer: PeerId, bytes: Uint8Array): void {
+  take(run, now, 'a signal', () => channels.send(run, peer, bytes))
+}
+
+/** A channel to that member is open. */
+export function channelOpened(run: Runtime, now: Millis, peer: PeerId, address: string): void {
+  take(run, now, 'a channel', () => {
+    if (channels.opened(run, peer, address)) peers.onCandidate(run, peer, address, false)
+  })
+}
+
+/** A channel ended, or did not open. */
+export function channelClosed(run: Runtime, now: Millis, address: string): void {
+  take(run, now, 'a channel', () => {
+    const inc = channels.closed(run, address)
+    if (inc !== null) peers.onCandidate(run, inc, address, true)
+  })
+}
+
 export function hubOpened(run: Runtime, now: Millis): void {
   take(run, now, 'the stream to the hub', () => joinClient.hubOpened(run))
 }
@@ -406,6 +427,7 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   for (const peer of [...member.peers.values()]) links.close(run, peer, CLOSE.leaving)
   // After the links: the hub relays nothing for a member that has said goodbye.
   if (phase === 'in') session.farewell(own, run.out)
+  channels.dropAll(run)
   end(run)
   // A primary that is letting us in need not.
   if (member.joinPeer) joinClient.closeJoinLink(run, member.joinPeer, CLOSE.leaving)

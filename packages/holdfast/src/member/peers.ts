@@ -47,7 +47,8 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
   const addresses = rowOf(run, inc)?.addresses ?? []
   const direct = addresses.filter((address) => run.ports.reaches(address))
   peer.inc = inc
-  peer.paths = [...direct, relayed(inc)]
+  const channel = run.member.channels.pairs.get(inc)?.address ?? ''
+  peer.paths = [...direct, ...(channel === '' ? [] : [channel]), relayed(inc)]
   if (peer.path === '') peer.path = peer.paths[0]!
   peer.probeAt = run.now + (peer.link ? 0 : PROBE_MS)
   run.member.peers.set(inc, peer)
@@ -237,6 +238,18 @@ function reroute(run: Runtime, peer: Peer, path: string): boolean {
   }
   session.onRerouted(run.member.session, peer.inc, isRelayed(path))
   return true
+}
+
+/** A carrier has an address of the peer, or (`gone`) has it no more. */
+export function onCandidate(run: Runtime, inc: PeerId, address: string, gone: boolean): void {
+  const peer = run.member.peers.get(inc)
+  if (!peer) return
+  const others = peer.paths.filter((path) => path !== address)
+  peer.paths = gone ? others : [address, ...others]
+  if (!gone) return probeAddress(run, peer, address)
+  if (peer.path !== address) return
+  peer.pathAt = -Infinity
+  reroute(run, peer, relayed(inc))
 }
 
 /** The system reports that no socket listens at an address: probes the peers linked there. */

@@ -6,8 +6,15 @@
 import type { Arrivals, Link } from '../link/link.ts'
 import { type SessionClock, createClock } from '../link/timing/clock.ts'
 import type { ErrorCode, Millis, PeerId } from '../machine.ts'
+import type { Bucket } from '../bucket.ts'
 import type { Part, PartOut } from '../kind/protocol/part.ts'
-import { type Ciphers, KEY_BYTES, type Met, SIGNATURE_BYTES } from '../ports.ts'
+import {
+  type Channels as ChannelCarrier,
+  type Ciphers,
+  KEY_BYTES,
+  type Met,
+  SIGNATURE_BYTES,
+} from '../ports.ts'
 import type { PeerKey, Seal, SealSink, Points } from '../seal/state.ts'
 import type { Admission, Topology, FromHubOf } from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
@@ -23,6 +30,8 @@ import { digest, DIGEST_BYTES } from '../wire/digest.ts'
 export const SESSION_CHANNEL = 0
 /** Channel of the primary's answer to a process that is not a member yet. */
 export const JOIN_CHANNEL = 1
+/** Channel of signals, by which two members open a channel of a carrier. */
+export const SIGNAL_CHANNEL = 2
 
 export interface MemberOptions {
   game: string
@@ -121,6 +130,25 @@ export interface ReachabilityCheck {
   until: Millis
   /** The time is up, and the sockets are read once more. */
   last: boolean
+}
+
+/** A channel to one member, which may be there or not. */
+export interface Pair {
+  state: 'closed' | 'opening' | 'open'
+  /** When the offerer acts next: offers, gives up, or looks; Infinity for the other end. */
+  dueAt: Millis
+  /** The address of the open channel; '' for none. */
+  address: string
+  /** Failures in a row. */
+  failures: number
+  sent: Bucket
+  taken: Bucket
+}
+
+export interface Channels {
+  pairs: Map<PeerId, Pair>
+  /** No pair is due before this. */
+  dueAt: Millis
 }
 
 /** At a primary, a process that asks to join: it has a link before it has a number. */
@@ -249,6 +277,7 @@ export interface Member {
   dueAt: Millis
   /** The set of wanted links may have changed. */
   reconcileDue: boolean
+  channels: Channels
   clock: SessionClock
   entropy: Entropy
   curves: CurveWork
@@ -301,6 +330,8 @@ export interface MemberCounters {
   returns: number
   /** How often an input made the machine throw, which is a bug of ours (dispatch.ts). */
   threw: number
+  /** Signals that were dropped: too many, too long, or about no wanted channel. */
+  signals: number
 }
 
 /** Why a stored room cannot be read here, and under which name it stays; '' if unknown. */
@@ -347,6 +378,8 @@ export interface MemberPorts {
   /** Sends a datagram; valid only during the call. */
   datagram: (to: string, bytes: Uint8Array) => void
   reaches(address: string): boolean
+  /** Left out where no channels can be opened. */
+  channels?: Pick<ChannelCarrier, 'offer' | 'signal' | 'drop'>
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
   /** Leaves this hub for the next address. @returns false if there is none */
@@ -407,7 +440,7 @@ export function create(
     touched: new Set(),
     dueAt: now,
     reconcileDue: true,
-    clock: createClock(now),
+    ...{ channels: { pairs: new Map(), dueAt: Infinity }, clock: createClock(now) },
     entropy,
     curves: { jobs: new Map(), next: 1 },
     hub: 'closed',
@@ -437,6 +470,7 @@ function nothingCounted(): MemberCounters {
     unrestored: 0,
     returns: 0,
     threw: 0,
+    signals: 0,
     foreign: 0,
   }
 }

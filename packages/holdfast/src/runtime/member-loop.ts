@@ -7,6 +7,7 @@
 
 import { openCarriers } from '../drivers/net/carriers.ts'
 import { Conditioner } from '../drivers/net/conditioner.ts'
+import { LateChannels } from '../drivers/net/late-channels.ts'
 import { Relay } from '../drivers/net/relay.ts'
 import { type Conditions, createPath, type Path, PERFECT } from '../faults/conditions.ts'
 import type { Millis } from '../machine.ts'
@@ -23,12 +24,14 @@ import {
   type MemberOptions,
   type Identity,
 } from '../member/state.ts'
+import { TAKES_CHANNELS } from '../member/channels.ts'
 import { type Waiting, waitingOf } from '../member/join-client.ts'
 import { markOf } from '../member/room-key.ts'
 import {
   type Alarm,
   type Ciphers,
   type Datagrams,
+  type IceOptions,
   type Loop,
   type Later,
   type Crypto,
@@ -37,7 +40,7 @@ import {
   KEY_BYTES,
 } from '../ports.ts'
 import { ADDRESSES_MAX, type PersistedPoint } from '../replication/layouts.ts'
-import { isRelayed, frameMessage } from '../wire/relay.ts'
+import { isChannel, isRelayed, frameMessage } from '../wire/relay.ts'
 import { hasLeft } from '../session/session.ts'
 import { HubConnection } from './hub-stream.ts'
 
@@ -87,6 +90,8 @@ export interface MemberLoopOptions {
   }
   parts: { part: Part<never>; state: unknown }[]
   conditions: Conditions | null
+  /** How channels are opened; null for none. */
+  ice: IceOptions | null
   /** Called for each event, outside of all calls into the member. */
   onEvent: (event: MemberEvent) => void
   /** Called when all events of one call were handled. */
@@ -114,6 +119,7 @@ export class MemberLoop {
   readonly #alarm: Alarm
   readonly #hub: HubConnection
   readonly #direct: Datagrams
+  readonly #channels: LateChannels | null
   readonly #relay: Relay
   readonly #curves: Curves
   readonly #conditioner: Conditioner
@@ -145,9 +151,13 @@ export class MemberLoop {
     this.#onEvent = options.onEvent
     this.#onSettled = options.onSettled
     this.#direct = direct
+    this.#channels = this.#channelsOf(options)
     this.#conditioner = new Conditioner(loop, conditions ?? PERFECT)
     this.#traffic = new Traffic(loop.now())
-    const memberOptions = memberOptionsOf(options, direct.addresses, { crypto, identity })
+    const memberOptions = memberOptionsOf(options, addressesOf(options, direct), {
+      crypto,
+      identity,
+    })
     this.#curves = crypto.curves
     this.member = create(
       loop.now(),
@@ -160,12 +170,13 @@ export class MemberLoop {
       datagram: (to, bytes) => {
         this.#traffic.sent(this.#run.now, bytes.length)
         const relayed = isRelayed(to)
-        const carrier = relayed ? this.#relay : direct
+        const carrier = relayed ? this.#relay : ((isChannel(to) ? this.#channels : null) ?? direct)
         if (this.#conditioner.quiet) return carrier.send(to, bytes)
         const path = relayed ? this.#paths.toRelay : this.#paths.out
         this.#conditioner.pass(path, bytes, (copy) => carrier.send(to, copy))
       },
       reaches: (address) => direct.reaches(address),
+      ...(this.#channels ? { channels: this.#channels } : {}),
       hub: (message) => void this.#hub.send(frameMessage(message)),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
@@ -188,6 +199,20 @@ export class MemberLoop {
       relayed: (from, bytes) => this.#relay.deliver(from, bytes),
     })
     this.do(() => {})
+  }
+
+  #channelsOf({ ice, environment: { openChannels } }: MemberLoopOptions): LateChannels | null {
+    if (!ice || !openChannels) return null
+    return new LateChannels(() =>
+      openChannels(ice, {
+        signal: (peer, bytes) => this.do((now, run) => member.signalled(run, now, peer, bytes)),
+        candidate: (peer, address) => {
+          this.do((now, run) => member.channelOpened(run, now, peer, address))
+        },
+        gone: (address) => this.do((now, run) => member.channelClosed(run, now, address)),
+        datagram: (from, bytes) => this.#receive(from, bytes, this.#paths.in),
+      }),
+    )
   }
 
   #receive(from: string, bytes: Uint8Array, path: Path): void {
@@ -396,8 +421,15 @@ export class MemberLoop {
     this.#hub.end()
     this.#conditioner.close()
     this.#direct.close()
+    this.#channels?.close()
     this.#relay.close()
   }
+}
+
+// A row has few addresses: those of the same kind as the first give way.
+function addressesOf({ ice, environment }: MemberLoopOptions, { addresses }: Datagrams): string[] {
+  if (!ice || !environment.openChannels) return [...addresses]
+  return [...addresses.slice(0, 1), TAKES_CHANNELS, ...addresses.slice(1)]
 }
 
 function memberOptionsOf(

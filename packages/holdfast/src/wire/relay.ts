@@ -97,6 +97,10 @@ export function isKnocking(address: string): boolean {
 
 const CHANNEL = /^rtc:([1-9][0-9]{0,15})\.[1-9][0-9]{0,15}$/
 
+export function isChannel(address: string): boolean {
+  return address.startsWith('rtc:')
+}
+
 export function channelTo(inc: PeerId, generation: number): string {
   return `rtc:${inc}.${generation}`
 }

@@ -31,21 +31,6 @@ const EARLY_MAX = 16
 /** Most candidates taken of one end of a channel, either way. */
 const CANDIDATES_MAX = 12
 
-/** The servers of ICE, and whether only those of TURN may see our address. */
-export interface IceOptions {
-  servers: readonly IceServer[]
-  /** Packets go through TURN, so no member learns our address. */
-  hidden: boolean
-}
-
-/** A STUN or TURN server, as RTCPeerConnection takes it. */
-export interface IceServer {
-  /** Such as `stun:stun.example.org:3478` or `turn:turn.example.org?transport=tcp`. */
-  urls: string | string[]
-  username?: string
-  credential?: string
-}
-
 /** One connection of a library. Its methods never throw; what fails, closes it. */
 export interface Connection {
   /** Begins: makes our offer, or answers that of the peer. */

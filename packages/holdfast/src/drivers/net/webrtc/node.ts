@@ -6,25 +6,17 @@
 import { createRequire } from 'node:module'
 import type * as library from 'node-datachannel'
 import { badValue } from '../../../machine.ts'
-import type { ChannelEvents, Channels } from '../../../ports.ts'
-import {
-  type Connection,
-  type ConnectionEvents,
-  type IceOptions,
-  type IceServer,
-  WebRtcChannels,
-} from './channels.ts'
+import type {
+  ChannelEvents,
+  Channels,
+  IceOptions,
+  IceServer,
+  WebRtcOptions,
+} from '../../../ports.ts'
+import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
 
 /** Its version range in package.json, in the form that `npm install` takes. */
 const NODE_DATACHANNEL = 'node-datachannel@^0.33.4'
-
-/** Where a Node member takes WebRTC packets. */
-export interface WebRtcOptions {
-  /** The only address of this machine at which it does. Default: all but the loopback. */
-  host?: string
-  /** The first and the last port for it. Default: any. */
-  ports?: readonly [number, number]
-}
 
 type Library = typeof library
 
@@ -51,14 +43,14 @@ let users = 0
 
 /** @throws HoldfastError `bad-value` without the package, or for a server that it does not take */
 export function openChannelsOnNode(
-  { host, ports }: WebRtcOptions,
-  { servers, hidden }: IceOptions,
+  { host, ports }: Pick<WebRtcOptions, 'host' | 'ports'>,
+  { ice = [], relayOnly = false }: IceOptions,
   events: ChannelEvents,
 ): Channels {
   const { PeerConnection, cleanup } = nodeDataChannel()
   const configuration = {
-    iceServers: servers.flatMap(serversOf),
-    iceTransportPolicy: hidden ? ('relay' as const) : ('all' as const),
+    iceServers: ice.flatMap(serversOf),
+    iceTransportPolicy: relayOnly ? ('relay' as const) : ('all' as const),
     disableAutoNegotiation: true,
     ...(host === undefined ? {} : { bindAddress: host }),
     ...(ports === undefined ? {} : { portRangeBegin: ports[0], portRangeEnd: ports[1] }),

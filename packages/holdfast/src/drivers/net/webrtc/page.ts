@@ -1,12 +1,7 @@
 /** WebRTC of a browser. Loaded with the first channel of a page. */
 
-import type { ChannelEvents, Channels } from '../../../ports.ts'
-import {
-  type Connection,
-  type ConnectionEvents,
-  type IceOptions,
-  WebRtcChannels,
-} from './channels.ts'
+import type { ChannelEvents, Channels, IceOptions } from '../../../ports.ts'
+import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
 
 export function openChannelsInPage(ice: IceOptions, events: ChannelEvents): Channels {
   return new WebRtcChannels((own) => new PageConnection(ice, own), events)
@@ -17,10 +12,10 @@ class PageConnection implements Connection {
   readonly #channel: RTCDataChannel
   readonly #events: ConnectionEvents
 
-  constructor({ servers, hidden }: IceOptions, events: ConnectionEvents) {
+  constructor({ ice = [], relayOnly = false }: IceOptions, events: ConnectionEvents) {
     this.#events = events
-    const iceTransportPolicy = hidden ? 'relay' : 'all'
-    this.#connection = new RTCPeerConnection({ iceServers: [...servers], iceTransportPolicy })
+    const iceTransportPolicy = relayOnly ? 'relay' : 'all'
+    this.#connection = new RTCPeerConnection({ iceServers: [...ice], iceTransportPolicy })
     // Agreed beforehand, so it opens without a further message.
     this.#channel = this.#connection.createDataChannel('holdfast', {
       ...{ negotiated: true, id: 0, ordered: false, maxRetransmits: 0 },

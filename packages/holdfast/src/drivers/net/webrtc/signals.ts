@@ -1,5 +1,5 @@
 /**
- * The signals by which two members open a WebRTC channel (section 3.1 of STANDARD).
+ * The signals by which two members open a WebRTC channel (section 3.1 of docs/STANDARD.md).
  *
  * A signal has what the ends cannot know of each other, and no SDP: each end writes the SDP for its
  * own library from checked fields. So a hostile peer reaches no parser of SDP, names no host but by
@@ -24,16 +24,16 @@ import {
 } from '../../../wire/layout.ts'
 
 /** Longest user name of ICE, its password, and the foundation of a candidate, in bytes. */
-const UFRAG_MAX = 32
-const PWD_MAX = 64
-const FOUNDATION_MAX = 32
+export const ICE_UFRAG_MAX = 32
+export const ICE_PWD_MAX = 64
+export const ICE_FOUNDATION_MAX = 32
 /** Longest address of a candidate, in bytes: `<UUID>.local`, or an IPv6 literal. */
-const HOST_MAX = 45
+export const ICE_HOST_MAX = 45
 
 const described = {
   generation: varint,
-  ufrag: text(UFRAG_MAX),
-  pwd: text(PWD_MAX),
+  ufrag: text(ICE_UFRAG_MAX),
+  pwd: text(ICE_PWD_MAX),
   fingerprint: fixed(32),
 }
 export const signalLayout = message({
@@ -43,9 +43,9 @@ export const signalLayout = message({
     3,
     record({
       generation: varint,
-      foundation: text(FOUNDATION_MAX),
+      foundation: text(ICE_FOUNDATION_MAX),
       priority: u32,
-      host: text(HOST_MAX),
+      host: text(ICE_HOST_MAX),
       port: u16,
       type: word(['host', 'srflx', 'prflx', 'relay']),
     }),
@@ -108,7 +108,9 @@ export function signalOf(
   if (ufrag === undefined || pwd === undefined || pairs === undefined) return null
   const fingerprint = Uint8Array.from(pairs.split(':'), (pair) => Number.parseInt(pair, 16))
   const signal = { kind, generation, ufrag, pwd, fingerprint }
-  return isClean(signal) && ufrag.length <= UFRAG_MAX && pwd.length <= PWD_MAX ? signal : null
+  return isClean(signal) && ufrag.length <= ICE_UFRAG_MAX && pwd.length <= ICE_PWD_MAX
+    ? signal
+    : null
 }
 
 /** A candidate as libraries take it. */

@@ -1,0 +1,144 @@
+// Goal: one end offers a channel, only where both take one, and no peer makes us signal much.
+// Method: a member of plain data, whose carrier of channels notes what it is asked.
+import { expect, test } from 'vitest'
+import * as channels from '../../packages/holdfast/src/member/channels.ts'
+import {
+  OPENING_MS,
+  RETRY_MAX_MS,
+  RETRY_MS,
+  SIGNAL_MAX,
+  SIGNALS,
+  SIGNALS_TAKEN,
+  WATCH_MS,
+} from '../../packages/holdfast/src/member/channels.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import { SIGNAL_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import { Hand } from './hand.ts'
+
+const BOTH = ['rtc:']
+
+function handOf(ours: readonly string[] = BOTH) {
+  const hand = new Hand(2, 3, 'star')
+  const did: string[] = []
+  const { run } = hand
+  run.member.options.addresses = [...ours]
+  run.ports.channels = {
+    offer: (peer) => void did.push(`offer ${peer}`),
+    signal: (peer, bytes) => void did.push(`signal ${peer} ${bytes.length}`),
+    drop: (peer) => void did.push(`drop ${peer}`),
+  }
+  const delivered: Uint8Array[] = []
+  run.deliver = (_, bytes) => delivered.push(bytes)
+  const link = (inc: number): void => {
+    const peer = peers.create(run, inc, true)
+    peers.open(run, peer, `relay:${inc}`)
+  }
+  const withdrawn: string[] = []
+  const wakeAt = (now: number): string[] => {
+    run.now = now
+    channels.wake(run, (_, address) => void withdrawn.push(address))
+    return did.splice(0)
+  }
+  return { run, did, delivered, link, wakeAt, withdrawn }
+}
+
+test('the older of two that take channels offers one, the other waits to be offered one', () => {
+  const { run, link, wakeAt } = handOf()
+  link(1)
+  link(3)
+  channels.want(run, 1, BOTH)
+  channels.want(run, 3, BOTH)
+  expect(wakeAt(0)).toEqual(['offer 3'])
+  expect(wakeAt(0)).toEqual([])
+})
+
+test.each([
+  ['we', [], BOTH],
+  ['they', BOTH, ['udp:127.0.0.1:1']],
+])('where %s take none, none is offered, and no signal is sent or taken', (_, ours, theirs) => {
+  const { run, did, delivered, link, wakeAt } = handOf(ours)
+  link(3)
+  channels.want(run, 3, theirs)
+  expect(wakeAt(0)).toEqual([])
+  channels.receive(run, 3, Uint8Array.of(1))
+  channels.send(run, 3, Uint8Array.of(1))
+  expect([did, delivered, run.member.counters.signals]).toEqual([[], [], 2])
+})
+
+test('what does not open is given up, and offered anew, later each time', () => {
+  const { run, link, wakeAt } = handOf()
+  link(3)
+  channels.want(run, 3, BOTH)
+  const waits: number[] = []
+  let at = 0
+  for (let n = 0; n < 9; n++) {
+    expect(wakeAt(at)).toEqual(['offer 3'])
+    expect(wakeAt(at + OPENING_MS)).toEqual(['drop 3'])
+    waits.push(run.member.channels.dueAt - at - OPENING_MS)
+    at = run.member.channels.dueAt
+  }
+  expect(waits.slice(0, 3)).toEqual([RETRY_MS, 2 * RETRY_MS, 4 * RETRY_MS])
+  expect(waits.at(-1)).toBe(RETRY_MAX_MS)
+})
+
+test('a channel that ends, or that packets left for the relay, is offered anew', () => {
+  const { run, link, wakeAt, withdrawn } = handOf()
+  link(3)
+  channels.want(run, 3, BOTH)
+  wakeAt(0)
+  expect(channels.opened(run, 3, 'rtc:3.1')).toBe(true)
+  run.member.peers.get(3)!.path = 'rtc:3.1'
+  expect(wakeAt(WATCH_MS)).toEqual([])
+  // An older generation, and a member without a channel, end nothing.
+  expect(channels.closed(run, 'rtc:3.9')).toBeNull()
+  expect(channels.closed(run, 'rtc:4.1')).toBeNull()
+  run.member.peers.get(3)!.path = 'relay:3'
+  expect(wakeAt(2 * WATCH_MS)).toEqual(['drop 3'])
+  expect(withdrawn).toEqual(['rtc:3.1'])
+  expect(wakeAt(2 * WATCH_MS + RETRY_MS)).toEqual(['offer 3'])
+  channels.opened(run, 3, 'rtc:3.2')
+  expect(channels.closed(run, 'rtc:3.2')).toBe(3)
+  expect(wakeAt(2 * WATCH_MS + 3 * RETRY_MS)).toEqual(['offer 3'])
+})
+
+test('a peer with a better path is offered none', () => {
+  const { run, link, wakeAt } = handOf()
+  link(3)
+  run.member.peers.get(3)!.path = 'udp:127.0.0.1:1'
+  channels.want(run, 3, BOTH)
+  expect(wakeAt(0)).toEqual([])
+  run.member.peers.get(3)!.path = 'relay:3'
+  expect(wakeAt(WATCH_MS)).toEqual(['offer 3'])
+})
+
+test('signals are bounded both ways, in number and length', () => {
+  const { run, did, delivered, link } = handOf()
+  link(3)
+  channels.want(run, 3, BOTH)
+  const signal = new Uint8Array(SIGNAL_MAX).fill(9)
+  for (let n = 0; n < 100; n++) {
+    channels.send(run, 3, signal)
+    channels.receive(run, 3, signal)
+  }
+  expect([delivered.length, did.length]).toEqual([SIGNALS.max, SIGNALS_TAKEN.max])
+  expect([delivered[0]![0], delivered[0]!.length]).toEqual([SIGNAL_CHANNEL, SIGNAL_MAX + 1])
+  run.now = 60_000
+  for (let n = 0; n < 100; n++) channels.send(run, 3, signal)
+  expect(delivered).toHaveLength(2 * SIGNALS.max)
+  const before = run.member.counters.signals
+  channels.receive(run, 3, new Uint8Array(SIGNAL_MAX + 1))
+  expect(run.member.counters.signals).toBe(before + 1)
+})
+
+test('a member that leaves, and leaving ourselves, end the channels', () => {
+  const { run, did, link } = handOf()
+  link(1)
+  link(3)
+  channels.want(run, 1, BOTH)
+  channels.want(run, 3, BOTH)
+  channels.drop(run, 3)
+  expect(did.splice(0)).toEqual(['drop 3'])
+  expect(channels.opened(run, 3, 'rtc:3.1')).toBe(false)
+  channels.dropAll(run)
+  expect(did).toEqual(['drop 1'])
+})
