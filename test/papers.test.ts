@@ -13,12 +13,8 @@ import * as vue from 'vue/compiler-sfc'
 import { isPage, rewritten, sidebar } from '../docs/.vitepress/contents.ts'
 import { anchorOf } from '../docs/.vitepress/markdown.ts'
 import { ERRORS, OUTCOMES, type Row } from '../packages/holdfast/src/codes.ts'
-import type {
-  JoinOptions,
-  ListingEvents,
-  ObjectEvents,
-  PieceEvents,
-} from '../packages/holdfast/src/index.ts'
+import type { ListingEvents, ObjectEvents, PieceEvents } from '../packages/holdfast/src/index.ts'
+import type { NodeJoinOptions } from '../packages/holdfast/src/node.ts'
 import type { SessionEvents, SlotsEvents, TableEvents } from '../packages/holdfast/src/index.ts'
 import { LAYERS } from '../tools/tidy/layers.ts'
 import { read, written } from '../tools/tidy/codebase.ts'
@@ -208,7 +204,7 @@ describe('the tables', () => {
     expect(namesUnder('docs/reference.md', 'Events').toSorted()).toEqual(all)
   })
   test('every option of join (DO-14)', () => {
-    const options: Record<keyof JoinOptions | 'udp', true> = {
+    const options: Record<keyof NodeJoinOptions, true> = {
       ...{ game: true, room: true, name: true, types: true, server: true, playersMax: true },
       ...{
         fresh: true,
@@ -229,7 +225,8 @@ describe('the tables', () => {
         objectsPerPlayer: true,
         operationsPerSecond: true,
       },
-      ...{ topology: true, updatesPerSecond: true, condition: true, signal: true, udp: true },
+      ...{ topology: true, updatesPerSecond: true, condition: true, signal: true },
+      ...{ udp: true, listen: true },
     }
     expect(namesUnder('docs/reference.md', 'Joining').toSorted()).toEqual(namesOf(options))
   })

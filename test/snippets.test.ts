@@ -28,6 +28,7 @@ const ELSEWHERE: Readonly<Record<string, string>> = {
   'docs-recipes-use-svelte-or-vue-md-1': 'a store of Svelte: below',
   'docs-recipes-use-svelte-or-vue-md-2': 'games/examples/vue/use-store.test.ts',
   'docs-deploy-md-0': 'test/e2e/deploy.test.ts',
+  'docs-deploy-md-2': 'test/e2e/deploy.test.ts',
   'docs-recipes-log-in-with-an-identity-provider-md-0': 'test/conformance/login.test.ts',
   'docs-recipes-use-with-next-js-md-0': 'test/e2e/server-rendering.test.ts has such an app',
   'docs-recipes-find-a-match-md-0': 'below',

@@ -1,6 +1,10 @@
 // Slow: each carrier is flooded with 20,000 datagrams.
 import dgram from 'node:dgram'
 import { afterEach, describe, expect, test } from 'vitest'
+import { openCarriers } from '../../packages/holdfast/src/drivers/net/carriers.ts'
+import { openDoor } from '../../packages/holdfast/src/drivers/net/server/stream-door.ts'
+import { openStreams } from '../../packages/holdfast/src/drivers/net/streams.ts'
+import { connectWebSocketNode } from '../../packages/holdfast/src/drivers/net/websocket-node.ts'
 import { RELAY_BACKLOG_MAX, Relay } from '../../packages/holdfast/src/drivers/net/relay.ts'
 import {
   openUdp,
@@ -8,12 +12,23 @@ import {
   type UdpDatagrams,
 } from '../../packages/holdfast/src/drivers/net/udp.ts'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import { DATAGRAM_MAX, type DatagramEvents } from '../../packages/holdfast/src/ports.ts'
+import {
+  DATAGRAM_MAX,
+  type DatagramEvents,
+  type Datagrams,
+} from '../../packages/holdfast/src/ports.ts'
 import { readFrame, relayed } from '../../packages/holdfast/src/wire/relay.ts'
-import { datagramsConformance, type OpenParty } from './datagrams.ts'
+import { datagramsConformance, type OpenParty, socketsConformance } from './datagrams.ts'
 import { dice, turn, until } from './until.ts'
 
 const NOTHING: DatagramEvents = { datagram: () => {}, refused: () => {} }
+
+/** A member that listens, and dials those that do. */
+function openParty(events: DatagramEvents): Promise<Datagrams> {
+  const door = { port: 0, host: '127.0.0.1', tls: null, path: '/host', origins: [] }
+  const doors = [openDoor({ door, url: null, trust: 0 }), openStreams(connectWebSocketNode)]
+  return openCarriers(doors, events)
+}
 
 /** Members on one hub: what one puts on its stream the hub hands on in a later turn. */
 function hub(): OpenParty {
@@ -47,9 +62,17 @@ function hub(): OpenParty {
   }
 }
 
-datagramsConformance('UDP over IPv4', () => openUdp())
-datagramsConformance('UDP over IPv6', () => openUdp({ host: '::1' }))
-datagramsConformance('relay', hub)
+const SOCKETS = {
+  'UDP over IPv4': () => openUdp(),
+  'UDP over IPv6': () => openUdp({ host: '::1' }),
+  relay: hub,
+}
+for (const [name, network] of Object.entries(SOCKETS)) {
+  datagramsConformance(name, network)
+  socketsConformance(name, network)
+}
+datagramsConformance('streams', () => openParty)
+
 describe('UDP', () => {
   const opened: { close(): void }[] = []
   afterEach(() => {

@@ -11,11 +11,16 @@ export class Cluster {
   bots: ChildProcess[] = []
   #hub: Hub | null = null
 
-  /** Call it once, at the head of a file. @param demo  any member may kill the server */
-  static forEachTest(demo: boolean = false): Cluster {
+  /**
+   * Call it once, at the head of a file.
+   *
+   * @param demo  any member may kill the server
+   * @param words options of the hub besides
+   */
+  static forEachTest(demo: boolean = false, words: readonly string[] = []): Cluster {
     const cluster = new Cluster()
     beforeEach(async () => {
-      cluster.#hub = await Hub.start(demo)
+      cluster.#hub = await Hub.start(demo, words)
     })
     afterEach(() => cluster.end())
     return cluster

@@ -9,13 +9,16 @@ import https from 'node:https'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Page } from 'playwright-core'
-import { afterAll, beforeAll, expect, test, type TestContext } from 'vitest'
+import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from 'vitest'
+import { TYPES } from '../../games/dots/rules.ts'
+import { join as joinRoom } from '../../packages/holdfast/src/node.ts'
 import { freePort } from '../conformance/free-port.ts'
 import { Hub, killed, Window } from './harness.ts'
 import { adapted, lacking, startNginx, startProxy } from './proxies.ts'
 
 const NAME = 'play.example.com'
 const HUB = '127.0.0.1:8700'
+const DOOR = '127.0.0.1:8800'
 /** How often a proxy is asked whether it is there, in milliseconds. */
 const POLL_MS = 20
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-deploy-'))
@@ -25,14 +28,16 @@ const proxies: ChildProcess[] = []
 const missing = lacking(['nginx', 'caddy', 'openssl'])
 let hub: Hub
 let window: Window
+let doorPort: number
 let at: Record<'nginx' | 'caddy', string>
 
-function serveNginx(port: number, home: string): void {
+function serveNginx(port: number, home: string, door: number): void {
   const site = adapted('nginx.conf', {
     '443': String(port),
     [`/etc/letsencrypt/live/${NAME}/fullchain.pem`]: cert,
     [`/etc/letsencrypt/live/${NAME}/privkey.pem`]: key,
     [HUB]: home,
+    [DOOR]: `127.0.0.1:${door}`,
   })
   proxies.push(startNginx(folder, site))
 }
@@ -89,10 +94,11 @@ beforeAll(async () => {
     stdio: 'ignore',
   })
   const ports = { nginx: await freePort(), caddy: await freePort() }
+  doorPort = await freePort()
   at = { nginx: `https://${NAME}:${ports.nginx}`, caddy: `https://${NAME}:${ports.caddy}` }
   hub = await Hub.start(false, ['--origin', Object.values(at).join(',')])
   const home = `127.0.0.1:${hub.port}`
-  serveNginx(ports.nginx, home)
+  serveNginx(ports.nginx, home, doorPort)
   startCaddy(ports.caddy, home)
   const lenient = ['--ignore-certificate-errors', `--host-resolver-rules=MAP ${NAME} 127.0.0.1`]
   window = await Window.open('proxied', 'about:blank', lenient)
@@ -127,6 +133,24 @@ test('pages join through nginx and Caddy, with TLS and at a path, and meet (AP-1
   await window.page.getByText('proxied').first().waitFor()
   expect(window.complaints).toEqual([])
   await other.close()
+})
+
+test('a page reaches a host that listens behind nginx, with TLS and at a path', async (context) => {
+  needed(context)
+  const url = `${at.nginx.replace('https', 'wss')}/rt/host`
+  const listen = { port: doorPort, url, trustProxy: 1 }
+  const room = { game: 'dots', room: 'straight', name: 'host', types: TYPES }
+  const host = await joinRoom({ ...room, server: hub.url, listen })
+  onTestFinished(() => host.leave())
+  const page = await window.page.context().newPage()
+  await page.goto(`${at.nginx}/rt/dots/?room=straight&name=Ada`)
+  await page.waitForFunction(() => {
+    const { dots } = globalThis as unknown as {
+      dots?: { session: { debug: { figures(): { path: string } } } }
+    }
+    return dots?.session.debug.figures().path === 'direct'
+  })
+  await page.close()
 })
 
 test('what a proxy passes on stays packed and under its path, and what is private there is not (AP-15)', async (context) => {

@@ -13,16 +13,13 @@ import { firstLayout, KIND } from '../../packages/holdfast/src/seal/messages.ts'
 import { writeHeader } from '../../packages/holdfast/src/link/packets/packet.ts'
 import type { PeerMessage, View } from '../../packages/holdfast/src/session/messages.ts'
 import { peerLayout } from '../../packages/holdfast/src/session/messages.ts'
-import {
-  ADDRESS_MAX,
-  ADDRESSES_MAX,
-  deltaLayout,
-} from '../../packages/holdfast/src/replication/layouts.ts'
+import { ADDRESSES_MAX, deltaLayout } from '../../packages/holdfast/src/replication/layouts.ts'
 import {
   HUB_VERSION,
   type ToHub,
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { ADDRESS_MAX } from '../../packages/holdfast/src/ports.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameKnock, frameMessage, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
 

@@ -25,6 +25,8 @@ export interface Alarm {
   cancel(): void
 }
 
+/** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */
+export const ADDRESS_MAX = 52
 /** Largest datagram that any carrier takes, in bytes. */
 export const DATAGRAM_MAX = 1232
 

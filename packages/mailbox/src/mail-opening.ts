@@ -13,7 +13,7 @@ import {
   wholeNumber,
 } from './runtime/options.ts'
 import { committed, openKeys } from './runtime/own-keys.ts'
-import { doorOf, type DoorOptions } from './mail-door.ts'
+import { doorOf, type DoorOptions } from '../../holdfast/src/api/door.ts'
 import { type MailRuntime, RunningMailbox } from './mailbox.ts'
 import type { Mailbox } from './mailbox-types.ts'
 
@@ -44,7 +44,7 @@ export {
 export type { Field, FieldKind, Fields, StateOf } from '../../holdfast/src/wire/fields/schema.ts'
 export { letter, type LetterTypeOptions } from './runtime/letter-types.ts'
 export type { LetterDefinition, LetterType } from './runtime/letter-types.ts'
-export type { DoorOptions } from './mail-door.ts'
+export type { DoorOptions } from '../../holdfast/src/api/door.ts'
 export type { Mailbox, MailWay, SetAside } from './mailbox-types.ts'
 export type { MailPeer, WaitingLetter } from './runtime/peers.ts'
 export type { BlockedQueue as Stopped } from './runtime/draft.ts'
@@ -86,7 +86,7 @@ export async function openIn(platform: MailboxPlace, options: MailboxOptions): P
   checkStore(name)
   checkId(options.id)
   checkNoPassword(options)
-  const door = listen ? doorOf(listen) : null
+  const door = listen ? doorOf(listen, '/mail') : null
   if (door && !platform.listen) throw badValue('a page cannot listen: let it connect')
   const store = name === null ? createMailMemory() : await platform.open(name)
   let box: RunningMailbox

@@ -2,11 +2,14 @@
 
 import { BrowserLoop } from './net/loop-browser.ts'
 import { lookFromPage } from './net/look-browser.ts'
+import { openStreams } from './net/streams.ts'
+import { isThisMachine } from './net/server/origins.ts'
 import { connectWebSocket } from './net/websocket.ts'
 import { reportInPage } from './report-browser.ts'
 import { openInPage } from './crypto/browser.ts'
 import { badValue } from '../machine.ts'
 import type { Crypto, Environment, OpenChannels } from '../ports.ts'
+import type { StreamPlace } from '../wire/stream-address.ts'
 
 // Not loaded by pages that open no channel.
 const openChannels: OpenChannels = async (ice, events) => {
@@ -32,7 +35,7 @@ export function browserEnvironment(): Environment {
       const { sendBeacon } = navigator as Partial<Navigator>
       return sendBeacon?.call(navigator, url.replace(/^ws/, 'http'), body as BufferSource) ?? false
     },
-    carriers: [],
+    carriers: [openStreams(connectWebSocket, mayDial)],
     ...(typeof RTCPeerConnection === 'undefined' ? {} : { openChannels }),
     defaultServer: location.origin.startsWith('http') ? location.origin : null,
     report: reportInPage,
@@ -48,4 +51,11 @@ export function browserEnvironment(): Environment {
     },
   }
   return page
+}
+
+// Browsers let no page of https open streams without TLS. A loopback address that a member of
+// another machine announces is none of this one.
+function mayDial({ isSecure, host }: StreamPlace): boolean {
+  if (location.protocol === 'https:' && !isSecure) return false
+  return isThisMachine(location.hostname) || !isThisMachine(host)
 }

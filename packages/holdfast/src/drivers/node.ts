@@ -3,6 +3,8 @@
 import { openOnNode } from './crypto/libsodium.ts'
 import { createNodeLoop } from './net/loop-node.ts'
 import { lookFromNode } from './net/look-node.ts'
+import { openDoor, type StreamDoorOptions } from './net/server/stream-door.ts'
+import { openStreams } from './net/streams.ts'
 import { openUdp } from './net/udp.ts'
 import { nodeDataChannel, openChannelsOnNode } from './net/webrtc/node.ts'
 import { connectWebSocketNode } from './net/websocket-node.ts'
@@ -26,15 +28,22 @@ function endAll(): void {
   for (const run of [...atEnd]) run()
 }
 
+/** The hub of a process that names none. */
+export function defaultServer(): string {
+  return process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700'
+}
+
 /**
  * The environment of this process.
  *
- * @param udp  where to listen; null for none
- * @param webrtc  where WebRTC listens; null for none
+ * @param udp  where to listen for other Node members; null for nowhere
+ * @param listen  where to listen for streams; null for nowhere
+ * @param webrtc  where WebRTC listens; false for nowhere
  * @throws HoldfastError `bad-value` where WebRTC lacks its package
  */
 export function nodeEnvironment(
   udp: UdpOptions | null = {},
+  listen: StreamDoorOptions | null = null,
   webrtc: WebRtcOptions | boolean = false,
 ): Environment {
   if (webrtc !== false) nodeDataChannel()
@@ -46,8 +55,12 @@ export function nodeEnvironment(
     connect: connectWebSocketNode,
     look: lookFromNode,
     ...(own ? { openChannels: (ice, events) => openChannelsOnNode(own, ice, events) } : {}),
-    carriers: udp ? [openUdp(udp)] : [],
-    defaultServer: process.env['HOLDFAST_SERVER'] ?? 'ws://127.0.0.1:8700',
+    carriers: [
+      ...(udp ? [openUdp(udp)] : []),
+      ...(listen ? [openDoor(listen)] : []),
+      openStreams(connectWebSocketNode),
+    ],
+    defaultServer: defaultServer(),
     report,
     onEnd,
     // A process gets no notice before it is stopped.

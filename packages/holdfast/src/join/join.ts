@@ -169,7 +169,7 @@ const JOIN_OPTIONS = [
   ...(['watch', 'watchersMax', 'entry', 'listed', 'keepRoom', 'from', 'fresh'] as const),
   ...(['condition', 'signal', 'onProgress', 'webrtc'] as const),
   // Only on Node.
-  'udp',
+  ...(['udp', 'listen'] as const),
 ] as const
 
 // Longest wait of a canceled join until the others know.

@@ -8,6 +8,7 @@ import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed, isKnocking } from '../wire/relay.ts'
+import { isDialled } from '../wire/stream-address.ts'
 import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state.ts'
 import * as session from '../session/session.ts'
 import * as dispatch from './dispatch.ts'
@@ -44,14 +45,22 @@ export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean)
 }
 
 function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
-  const addresses = rowOf(run, inc)?.addresses ?? []
-  const direct = addresses.filter((address) => run.ports.reaches(address))
+  const row = rowOf(run, inc)
+  const direct = (row?.addresses ?? []).filter((address) => {
+    return run.ports.reaches(address) && (!isDialled(address) || mayDial(peer, row!))
+  })
   peer.inc = inc
   const channel = run.member.channels.pairs.get(inc)?.address ?? ''
   peer.paths = [...direct, ...(channel === '' ? [] : [channel]), relayed(inc)]
   if (peer.path === '') peer.path = peer.paths[0]!
   peer.probeAt = run.now + (peer.link ? 0 : PROBE_MS)
   run.member.peers.set(inc, peer)
+}
+
+// A stream to an address that a member names is a request to a stranger. So only who asks for a
+// link opens one, as to the primary and the backup, and only to a process that is no page.
+function mayDial({ initiator }: Peer, { kind }: Member): boolean {
+  return initiator && kind === 'node'
 }
 
 export function open(run: Runtime, peer: Peer, path: string): void {

@@ -1,7 +1,7 @@
 /** Encodings of the durable state and of the log, which primary and backup exchange. */
 
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
-import { KEY_BYTES } from '../ports.ts'
+import { ADDRESS_MAX, KEY_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import {
   blob,
@@ -19,8 +19,6 @@ import {
 
 /** Most addresses of one member: a view of 256 members must fit one message of a link. */
 export const ADDRESSES_MAX = 2
-/** Longest address, in bytes: `udp:`, an IPv6 literal in brackets, a port. */
-export const ADDRESS_MAX = 52
 /** Largest body of an operation, an outcome or a change of a part, in bytes. */
 export const BODY_MAX: number = 16 * 1024
 /** Most changes that one operation makes. */

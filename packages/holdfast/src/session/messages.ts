@@ -7,7 +7,6 @@
 import { REASON_MAX, SESSION_ID_MAX, TERMS_MAX, topology } from '../hub-protocol/messages.ts'
 import { MEMBERS_MAX, NAME_MAX } from '../machine.ts'
 import {
-  ADDRESS_MAX,
   ADDRESSES_MAX,
   BODY_MAX,
   EXPELLED_MAX,
@@ -24,7 +23,7 @@ import {
   VOTES_MAX,
 } from '../replication/layouts.ts'
 import { TYPES_MAX } from '../wire/fields/difference.ts'
-import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
+import { ADDRESS_MAX, KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
 import { only, type Versions } from '../wire/versions.ts'
 import {

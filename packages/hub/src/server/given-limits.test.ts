@@ -3,7 +3,8 @@
 import { describe, expect, test } from 'vitest'
 import { defaults, rowsOf, TABLE } from '../machine/limits.ts'
 import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
-import { readLimits, readTrust } from './given-limits.ts'
+import { readTrust } from '../../../holdfast/src/api/door.ts'
+import { readLimits } from './given-limits.ts'
 
 test('no limits are those of the table, each of which is a number above 0 (SE-9)', () => {
   expect(readLimits('limits', {})).toEqual(defaults())

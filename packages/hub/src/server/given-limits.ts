@@ -5,7 +5,6 @@ import { defaults, type Limits, TABLE, type Who } from '../machine/limits.ts'
 import { SESSIONS_MAX } from '../machine/register.ts'
 import { badValue } from '../../../holdfast/src/machine.ts'
 import { shown } from '../../../holdfast/src/wire/fields/fields.ts'
-import { NOBODY, readRange, type Trust } from '../../../holdfast/src/wire/text/ip.ts'
 import { nearest } from '../../../holdfast/src/api/options.ts'
 
 /**
@@ -60,25 +59,3 @@ function positive(what: string, given: unknown): number {
   if (typeof given === 'number' && Number.isSafeInteger(given) && given > 0) return given
   throw badValue(`${what} is a whole number above 0: ${shown(given)}`)
 }
-
-/**
- * The trusted proxies: how many are in front, or their addresses and ranges. @throws HoldfastError
- * `bad-value` that names the value
- */
-export function readTrust(what: string, given: unknown): Trust {
-  if (given === undefined) return NOBODY
-  if (typeof given === 'number') {
-    if (Number.isSafeInteger(given) && given >= 0 && given <= HOPS_MAX) return given
-    throw badValue(`${what} is the number of proxies in front, 0 to ${HOPS_MAX}: ${given}`)
-  }
-  if (!Array.isArray(given)) {
-    throw badValue(`${what} is a number of proxies, or a list of their addresses: ${shown(given)}`)
-  }
-  return given.map((one: unknown) => {
-    const range = typeof one === 'string' ? readRange(one) : null
-    if (range) return range
-    throw badValue(`${what} has addresses, such as 10.0.0.7, or 10.0.0.0/8: ${shown(one)}`)
-  })
-}
-
-const HOPS_MAX = 16

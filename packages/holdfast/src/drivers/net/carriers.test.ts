@@ -23,10 +23,10 @@ function carriersOf() {
   return { did, carrier }
 }
 
-test('the first that reaches an address sends there, and is asked once', async () => {
+test('their addresses come in turns; the first that reaches one sends there, and is asked once', async () => {
   const { did, carrier } = carriersOf()
-  const all = await openCarriers([carrier('a', 'x'), carrier('b', 'x', 'y')], NOTHING)
-  expect(all.addresses).toEqual(['x:a', 'x:b', 'y:b'])
+  const all = await openCarriers([carrier('a', 'x', 'v'), carrier('b', 'x', 'y')], NOTHING)
+  expect(all.addresses).toEqual(['x:a', 'x:b', 'v:a', 'y:b'])
   for (const to of ['x:1', 'y:1', 'y:1', 'z:1', 'z:1']) all.send(to, Uint8Array.of(1))
   expect(did).toEqual([
     ...['a? x:1', 'a x:1'],

@@ -31,7 +31,11 @@ class Carriers implements Datagrams {
 
   constructor(carriers: readonly Datagrams[]) {
     this.#carriers = carriers
-    this.addresses = carriers.flatMap(({ addresses }) => addresses)
+    // In turns: where few addresses are announced, each carrier has its best among them.
+    const most = Math.max(0, ...carriers.map(({ addresses }) => addresses.length))
+    this.addresses = Array.from({ length: most }, (_none, at) => {
+      return carriers.flatMap(({ addresses }) => addresses.slice(at, at + 1))
+    }).flat()
   }
 
   reaches(address: string): boolean {

@@ -165,7 +165,8 @@ export class UdpDatagrams implements Datagrams {
       if (this.#open) events.refused(address)
     }
     this.#watches = watch ? new Watches(refused) : null
-    this.addresses = ownAddresses(socket.address(), family)
+    const { address, port } = socket.address()
+    this.addresses = ownHosts(address).map((host) => udpAddress(host, port))
     socket.on('message', (bytes, source) => this.#receive(bytes, source.address, source.port))
     socket.on('error', () => {
       this.counters.errors += 1
@@ -230,14 +231,16 @@ export class UdpDatagrams implements Datagrams {
   }
 }
 
-/** Addresses that reach other machines come first, the loopback last. */
-function ownAddresses(bound: { address: string; port: number }, family: 4 | 6): readonly string[] {
-  if (bound.address !== '0.0.0.0' && bound.address !== '::') {
-    return [udpAddress(bound.address, bound.port)]
-  }
+/**
+ * The IP addresses that a listener at `host` has: those of this machine for `0.0.0.0` and `::`, of
+ * that family, else the one. Those that reach other machines come first, the loopback last.
+ */
+export function ownHosts(host: string): readonly string[] {
+  if (host !== '0.0.0.0' && host !== '::') return [host]
+  const family = host === '::' ? 'IPv6' : 'IPv4'
   const all = Object.values(networkInterfaces())
     .flatMap((list) => list ?? [])
-    .filter((entry) => entry.family === `IPv${family}` && !entry.address.startsWith('fe80:'))
+    .filter((entry) => entry.family === family && !entry.address.startsWith('fe80:'))
     .sort((a, b) => Number(a.internal) - Number(b.internal))
-  return all.map((entry) => udpAddress(entry.address, bound.port))
+  return all.map(({ address }) => address)
 }

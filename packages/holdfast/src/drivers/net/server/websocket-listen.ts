@@ -6,26 +6,42 @@ import { HoldfastError } from '../../../machine.ts'
 import type { Accept, Door, Listening, OwnDoor, SharedDoor } from '../../../ports.ts'
 import { warn } from '../../report.ts'
 import { createSecureServer, isSecure, whenBare } from './tls.ts'
-import { acceptStreams, type WebServer } from './websocket-server.ts'
+import { acceptStreams, type StreamServerOptions, type WebServer } from './websocket-server.ts'
 
-/** Listens. @throws HoldfastError `port-taken`, `unreachable` or `bad-value`, with the cure */
-export async function listenStreams(door: Door, accept: Accept): Promise<Listening> {
-  return 'server' in door ? share(door, accept) : own(door, accept)
+export interface ListenMore extends Pick<
+  StreamServerOptions,
+  'connectionsMax' | 'messageMax' | 'trust'
+> {
+  /** What is sent is sealed, so TLS is not needed. */
+  isSealed?: boolean
 }
 
-async function own(door: OwnDoor, accept: Accept): Promise<Listening> {
+/** Listens. @throws HoldfastError `port-taken`, `unreachable` or `bad-value`, with the cure */
+export async function listenStreams(
+  door: Door,
+  accept: Accept,
+  more: ListenMore = {},
+): Promise<Listening> {
+  return 'server' in door ? share(door, accept, more) : own(door, accept, more)
+}
+
+async function own(
+  door: OwnDoor,
+  accept: Accept,
+  { isSealed = false, ...bounds }: ListenMore,
+): Promise<Listening> {
   const { port, host, path, origins, tls } = door
   const server = tls
     ? (createSecureServer(tls, 'listen.tls', {}, refuseRequest) as unknown as Server)
     : createServer(refuseRequest)
-  const streams = acceptStreams(server, { path, origins, accept })
+  const streams = acceptStreams(server, { ...bounds, path, origins, accept })
   try {
     await bound(server, port, host)
   } catch (error) {
     streams.close()
     throw error
   }
-  whenBare(server, warnOf)
+  if (!isSealed) whenBare(server, warnOf)
   const { port: got } = server.address() as AddressInfo
   return {
     url: urlOf(server, host, got, path),
@@ -45,10 +61,15 @@ function refuseRequest(
 }
 
 /** Streams on the application's server, whose requests and other paths stay untouched. */
-function share({ server: given, path, origins }: SharedDoor, accept: Accept): Listening {
+function share(
+  { server: given, path, origins }: SharedDoor,
+  accept: Accept,
+  { isSealed = false, ...bounds }: ListenMore,
+): Listening {
   const server = given as Server
-  const streams = acceptStreams(server as WebServer, { path, origins, accept, waitingMax: 0 })
-  const stop = whenBare(server, warnOf)
+  const options = { ...bounds, path, origins, accept, waitingMax: 0 }
+  const streams = acceptStreams(server as WebServer, options)
+  const stop = isSealed ? () => {} : whenBare(server, warnOf)
   let isOpen = true
   return {
     get url() {

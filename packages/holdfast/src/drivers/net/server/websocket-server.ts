@@ -16,6 +16,7 @@ import type { Server as HttpsServer } from 'node:https'
 import type { Socket } from 'node:net'
 import type { Duplex } from 'node:stream'
 import { WebSocketServer, type WebSocket } from 'ws'
+import { HoldfastError } from '../../../machine.ts'
 import { type Accept, STREAM_MESSAGE_MAX } from '../../../ports.ts'
 import * as rounds from '../../../rounds.ts'
 import { clientOf, isTrusted, NOBODY, NOWHERE, type Trust } from '../../../wire/text/ip.ts'
@@ -31,6 +32,8 @@ export const LIMITS = {
   connectionsMax: 10_000,
   /** Most TCP connections without a whole request head; 0 where the server limits them itself. */
   waitingMax: 1_000,
+  /** Largest message, in bytes; a larger one closes its stream. */
+  messageMax: STREAM_MESSAGE_MAX,
   /** How long the head may take, in milliseconds. */
   handshakeMs: 10_000,
   /** Time between pings, in milliseconds; a stream is dead after two without an answer. */
@@ -126,10 +129,14 @@ class Door implements StreamServer, Keeper {
     this.#gate = createGate(options.origins ?? [])
     this.#queue = new WaitingRoom(this.counters, limits.waitingMax, limits.handshakeMs)
     this.#doors = doorsOf.get(server) ?? new Set()
+    const taken = [...this.#doors].flatMap((door) => door.#paths).find((path) => this.#takes(path))
+    if (taken !== undefined) {
+      throw new HoldfastError('port-taken', `path ${taken} of this server is taken: give another`)
+    }
     doorsOf.set(server, this.#doors.add(this))
     this.#halves = new Halves(this.counters, limits.halfMs, limits.halfBytesMax)
     this.#unread = new Unread(this.counters, limits.unreadMs, limits.unreadBytesMax)
-    this.#sockets = createSockets()
+    this.#sockets = createSockets(limits.messageMax)
     this.#sockets.on('wsClientError', (_error, socket) => {
       this.counters.badUpgrades += 1
       refuse(socket, 400)
@@ -175,7 +182,7 @@ class Door implements StreamServer, Keeper {
   #upgrade = (request: IncomingMessage, socket: Duplex, head: Buffer): void => {
     this.#queue.leave(request.socket)
     const [path = ''] = (request.url ?? '').split('?', 1)
-    if (!this.#paths.includes(path)) {
+    if (!this.#takes(path)) {
       if (this.#isNobodys(path)) {
         this.counters.badUpgrades += 1
         refuse(socket, 404)
@@ -207,6 +214,10 @@ class Door implements StreamServer, Keeper {
     const { trust = NOBODY, untrusted } = this.#options
     const remote = remoteOf(request, trust, untrusted)
     readPost(request, response, (body) => take(body, { remote }))
+  }
+
+  #takes(path: string): boolean {
+    return this.#paths.includes(path)
   }
 
   /** Whether no listener can want the path, so that this acceptor refuses it. */
@@ -271,7 +282,7 @@ export function remoteOf(
   return clientOf(peer, forwarded, trust)
 }
 
-function createSockets(): WebSocketServer {
+function createSockets(maxPayload: number): WebSocketServer {
   // Package `ws` has these limits; its types do not yet.
   const bounds = {
     maxFragments: FRAGMENTS_MAX,
@@ -282,7 +293,7 @@ function createSockets(): WebSocketServer {
     noServer: true,
     clientTracking: false,
     perMessageDeflate: false,
-    maxPayload: STREAM_MESSAGE_MAX,
+    maxPayload,
     // `ServerStream` answers pings: clients that ping and never read would fill our memory.
     autoPong: false,
     ...bounds,
