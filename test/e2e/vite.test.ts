@@ -27,6 +27,10 @@ export const Dot = object('dot', fields)
 const MAIN = `import { join } from 'holdfast'
 import { Dot, edition } from './types.ts'
 const say = (words) => Object.assign(document.body.dataset, words)
+// What a player would have seen of an error, over all loads of the page.
+const ill = (why) => sessionStorage.setItem('ill', (sessionStorage.getItem('ill') ?? '') + why + ';')
+addEventListener('error', ({ message }) => ill(message))
+addEventListener('unhandledrejection', ({ reason }) => ill(String(reason)))
 try {
   const session = await join({ game: 'app', types: [Dot] })
   const mine = session.all(Dot).find((dot) => dot.mine) ?? session.create(Dot, { hue: 1 })
@@ -36,10 +40,12 @@ try {
   }
   session.all(Dot).subscribe(show)
   session.on('members', show)
+  session.on('status', (status) => status !== 'live' && ill(status))
   say({ me: String(session.me.player), fields: Object.keys(mine.state).join(',') })
   show()
 } catch (error) {
   say({ failed: error.message })
+  ill(error.message)
 }
 import.meta.hot?.accept()
 `
@@ -112,6 +118,8 @@ test('edits while two windows play: the session stays, or the page is loaded aga
   // change of one file within 50 ms, so it is in another.
   write('fields.ts', FIELDS.replace('hue: u8', 'hue: u8, size: u8'))
   await both({ label: 'two', members: '2', hues: '1,1', fields: 'hue,size' })
+  const ill = (): string | null => sessionStorage.getItem('ill')
+  expect(await Promise.all(windows.map(({ page }) => page.evaluate(ill)))).toEqual([null, null])
 
   // A new configuration restarts Vite, and its hub.
   const later = Date.now() / 1_000 + 1

@@ -47,13 +47,14 @@ export function useRoom(options: RoomOptions): Room {
   const { types = [] } = options
   const before = useRef(types)
   // A hot update renders with other definitions, and the session has those of before.
-  development.current?.compare(before.current, types)
+  const isReloading = development.current?.compare(before.current, types) ?? false
   // Before the subscription, which joins.
   useEffect(() => {
-    before.current = types
+    if (!isReloading) before.current = types
     room.offer(options)
   })
-  return useSyncExternalStore(room.subscribe, room.snapshot, () => ON_SERVER)
+  const now = useSyncExternalStore(room.subscribe, room.snapshot, () => ON_SERVER)
+  return isReloading ? { ...now, ...JOINING } : now
 }
 
 const JOINING = { status: 'joining', session: null, error: null, progress: null } as const

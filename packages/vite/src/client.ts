@@ -15,6 +15,7 @@ interface Hot {
     event: 'vite:beforeUpdate',
     listener: (update: { updates: readonly { type: string }[] }) => void,
   ): void
+  on(event: 'vite:beforeFullReload', listener: () => void): void
 }
 
 interface Joined {
@@ -22,6 +23,8 @@ interface Joined {
   readonly types: readonly Definition[]
   readonly session: Promise<Session>
 }
+
+type On = (name: string, listener: (value: unknown) => void, options?: object) => unknown
 
 /** How often, and after which pause in ms, a room of other definitions is tried again. */
 const SCHEMA_TRIES = 10
@@ -43,11 +46,13 @@ class HotSessions implements Development {
   readonly #joined = new Set<Joined>()
   // Those that this run of the modules has asked for: two joins of one room are two sessions.
   #asked = new WeakSet<Joined>()
+  #isReloading = false
 
   constructor(hot: Hot) {
     hot.on('vite:beforeUpdate', ({ updates }) => {
       if (updates.some(({ type }) => type === 'js-update')) this.#asked = new WeakSet()
     })
+    hot.on('vite:beforeFullReload', () => void (this.#isReloading = true))
   }
 
   join(join: Join, options: JoinOptions): Promise<Session> {
@@ -56,8 +61,8 @@ class HotSessions implements Development {
     const before = [...this.#joined].find((one) => one.key === key && !this.#asked.has(one))
     if (before) {
       this.#asked.add(before)
-      this.compare(before.types, types)
-      return before.session
+      // What a module does next would fail with definitions that the session does not have.
+      return this.compare(before.types, types) ? new Promise(() => {}) : before.session
     }
     const session = joinPatiently(join, { fresh: true, ...options })
     const own: Joined = { key, types, session }
@@ -68,10 +73,18 @@ class HotSessions implements Development {
     return session
   }
 
-  // One that is being left is not handed out again.
+  // One that is being left is not handed out again. A page that is loaded again says goodbye, which
+  // is no loss to show.
   #follow(session: Session, forget: () => void): void {
     const [leave, end] = [session.leave.bind(session), session.end.bind(session)]
+    const on = session.on.bind(session) as On
     Object.assign(session, {
+      on: ((name, listener, options) => {
+        const told = (value: unknown): void => {
+          if (name !== 'status' || !this.#isReloading) listener(value)
+        }
+        return on(name, told, options)
+      }) satisfies On,
       leave: () => {
         forget()
         return leave()
@@ -86,9 +99,12 @@ class HotSessions implements Development {
     })
   }
 
-  compare(before: readonly Definition[], now: readonly Definition[]): void {
+  compare(before: readonly Definition[], now: readonly Definition[]): boolean {
     const isSame = before.length === now.length && before.every((type, i) => isEqual(type, now[i]!))
-    if (!isSame) location.reload()
+    if (isSame) return false
+    this.#isReloading = true
+    location.reload()
+    return true
   }
 }
 

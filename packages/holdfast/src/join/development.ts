@@ -10,8 +10,12 @@ import type { Session } from './session.ts'
 /** Calls `join`, or returns a session that modules which ran before had joined. */
 export interface Development {
   join(join: (options: JoinOptions) => Promise<Session>, options: JoinOptions): Promise<Session>
-  /** Loads the page again if a hot update changed the definitions of a session. */
-  compare(before: readonly Definition[], now: readonly Definition[]): void
+  /**
+   * Loads the page again if a hot update changed the definitions of a session.
+   *
+   * @returns whether it does: until then nothing of that session may be shown
+   */
+  compare(before: readonly Definition[], now: readonly Definition[]): boolean
 }
 
 /** Null in production. */
