@@ -4,7 +4,8 @@
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { exportJWK, exportSPKI, generateKeyPair, type JWTPayload, SignJWT } from 'jose'
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { tokenVerifier } from '../../packages/hub/src/drivers/jose.ts'
 import {
   hub,
   type HubHandle,
@@ -117,7 +118,9 @@ describe('a player with an ID token', () => {
     published = null
     await expect(enter(server, one)).rejects.toThrow('cannot be fetched now: try again later')
     published = keys
-    await enter(server, one)
+    // After a pause it is asked again.
+    const entered = (): Promise<unknown> => enter(server, one).catch(() => null)
+    await expect.poll(entered, { interval: 20 }).not.toBe(null)
     // Forged ids of keys fetch nothing: the keys are younger than 30 s.
     const before = fetches
     for (const kid of ['b', 'c', 'd']) {
@@ -126,6 +129,40 @@ describe('a player with an ID token', () => {
     }
     expect(fetches).toBe(before)
   })
+})
+
+test('a provider that is down is asked ever more seldom, and its keys go on to count', async () => {
+  let now = 0
+  const read = tokenVerifier({ issuer: ISSUER, audience: AUDIENCE, jwks: new URL(jwks) }, () => now)
+  const forged = await token({}, { key: other.privateKey, head: { kid: 'b' } })
+  const own = await token()
+  const [keys, begin] = [published, fetches]
+  onTestFinished(() => void (published = keys))
+  const askedBy = async (at: number): Promise<number> => {
+    now = at
+    for (let each = 0; each < 5; each++) {
+      const both = await Promise.all([read(forged), read(forged)])
+      expect(both).toEqual([{ fault: 'unreachable' }, { fault: 'unreachable' }])
+    }
+    return fetches - begin
+  }
+  published = null
+  expect(await askedBy(0)).toBe(1)
+  expect([await askedBy(999), await askedBy(1_000)]).toEqual([1, 2])
+  expect([await askedBy(2_999), await askedBy(3_000)]).toEqual([2, 3])
+  published = keys
+  now = 10_000
+  expect(await read(own)).toMatchObject({ payload: { sub: 'ada-1' } })
+  expect(await read(forged)).toEqual({ fault: 'foreign' })
+  expect(fetches - begin).toBe(4)
+
+  published = null
+  now += 10 * 60_000
+  expect(await read(own)).toMatchObject({ payload: { sub: 'ada-1' } })
+  expect(fetches - begin).toBe(5)
+  expect(await askedBy(now)).toBe(5)
+  now += 24 * 60 * 60_000
+  expect(await read(own)).toEqual({ fault: 'unreachable' })
 })
 
 describe('nobody joins by a token', () => {

@@ -4,6 +4,8 @@
  */
 
 import type { JWTPayload, JWTVerifyGetKey, JWTVerifyOptions } from 'jose'
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import * as refresh from './refresh.ts'
 
 const ALGORITHM = 'EdDSA'
 const CURVE = 'Ed25519'
@@ -81,22 +83,58 @@ const FETCH_MS = 4_000
 const CLOCK_TOLERANCE_S = 5
 
 /**
- * Verifies ID tokens of one provider. Its keys are fetched with the first token, then every ten
- * minutes, and for an unknown `kid` at most every 30 s, so that forged tokens cause no fetches.
+ * Verifies ID tokens of one provider, whose keys are fetched when `refresh` says so.
+ *
+ * @param clock  milliseconds of any epoch
  */
-export function tokenVerifier({
-  issuer,
-  audience,
-  jwks,
-}: Issuer): (token: string) => Promise<{ payload: Payload } | { fault: Fault }> {
-  const set = load().then(({ createRemoteJWKSet }) => {
-    return createRemoteJWKSet(jwks, { timeoutDuration: FETCH_MS })
-  })
+export function tokenVerifier(
+  { issuer, audience, jwks }: Issuer,
+  clock: () => Millis = () => performance.now(),
+): (token: string) => Promise<{ payload: Payload } | { fault: Fault }> {
+  const keys = load().then((library) => fetchedKeys(library, jwks, clock))
   const options: JWTVerifyOptions = {
     ...{ issuer, audience, algorithms: PUBLIC_KEY_ALGORITHMS },
     ...{ clockTolerance: CLOCK_TOLERANCE_S, requiredClaims: ['exp', 'sub'] },
   }
-  return async (token) => verified(token, await set, options)
+  return async (token) => verified(token, await keys, options)
+}
+
+function fetchedKeys(
+  { createRemoteJWKSet, errors }: Awaited<ReturnType<typeof load>>,
+  jwks: URL,
+  clock: () => Millis,
+): JWTVerifyGetKey {
+  // The library would fetch again by itself.
+  const never = { cooldownDuration: Infinity, cacheMaxAge: Infinity }
+  const remote = createRemoteJWKSet(jwks, { timeoutDuration: FETCH_MS, ...never })
+  const state = refresh.create()
+  let fetching: Promise<void> | null = null
+  const fetchKeys = (): Promise<void> => {
+    fetching ??= remote
+      .reload()
+      .then(
+        () => refresh.succeeded(state, clock()),
+        () => refresh.failed(state, clock()),
+      )
+      .finally(() => (fetching = null))
+    return fetching
+  }
+  const required = (): void => {
+    if (!refresh.isUsable(state, clock())) throw new Error(`no keys from ${jwks.href}`)
+  }
+  return async (head, token) => {
+    if (fetching || refresh.isDue(state, clock(), 'age')) await fetchKeys()
+    required()
+    try {
+      return await remote(head, token)
+    } catch (error) {
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error
+      if (refresh.isDue(state, clock(), 'unknown')) await fetchKeys()
+      // It may be a key of today, which we cannot know.
+      if (state.failures > 0) throw new Error(`no new keys from ${jwks.href}`, { cause: error })
+      return remote(head, token)
+    }
+  }
 }
 
 /** The issuer that a token names, which nobody has verified; null for none. */
