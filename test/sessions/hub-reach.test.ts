@@ -2,6 +2,7 @@
 // Method: whole sessions in virtual time with the shipped hub, which is killed, or stands still
 // with its streams open; by the stream alone, and with paths of their own.
 import { describe, expect, test } from 'vitest'
+import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
@@ -52,6 +53,35 @@ describe.each(CASES)('$count $kind over $rtt ms', ({ kind, rtt, count }) => {
     expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
   })
 })
+
+test.each(['browser', 'node'] as const)(
+  'without the hub two of kind %s say `waiting` exactly while their changes wait',
+  async (kind) => {
+    const add = action('add', (table) => table.set('sum', Number(table.get('sum') ?? 0) + 1))
+    const w = world({ seed: 12, conditions: 'rtt=20' })
+    const [ada, bea] = [
+      await w.join({ game: 'garden', name: 'Ada', types: [add] }, { name: 'Ada', kind }),
+      await w.join({ game: 'garden', name: 'Bea', types: [add] }, { name: 'Bea', kind }),
+    ]
+    const safety = (): string[] => [ada.safety, bea.safety]
+    // By then members with addresses have paths of their own.
+    await w.run(5_000)
+    expect(safety()).toEqual(['backed-up', 'backed-up'])
+    w.killHub()
+    let done = 0
+    for (const session of [ada, bea]) void session.act(add).then(() => done++)
+    await w.run(500)
+    const waits = kind === 'browser'
+    for (const ms of [0, 2_900, 3_000, 8_000]) {
+      await w.run(ms)
+      expect(safety()).toEqual(Array(2).fill(waits ? 'waiting' : 'backed-up'))
+    }
+    expect(done).toBe(waits ? 0 : 2)
+    w.restartHub()
+    await w.runUntil(() => done === 2 && safety().every((one) => one === 'backed-up'), 20_000)
+    expect([done, ...safety()]).toEqual([2, 'backed-up', 'backed-up'])
+  },
+)
 
 test('a hub that answers slowly is not taken for gone, nor one after a standstill (N-14)', async () => {
   for (const rtt of [20, 300, 600]) {

@@ -634,7 +634,7 @@ export function safetyOf(
   const { server } = session
   const isSeen = view.backup !== 0
   const waits = serves(session)
-    ? !session.server.lead.leased || server.role === 'dropping'
+    ? !session.server.lead.leased || server.role === 'dropping' || isBackupBeyondHub(session)
     : isSeen && status !== 'live'
   if (waits) return 'waiting'
   const kept = isSeen ? null : standing(session)
@@ -642,4 +642,10 @@ export function safetyOf(
   // Nothing counts as backed up before the view has a backup.
   if (!isSeen || (serves(session) && server.role !== 'backedup')) return 'alone'
   return 'lead' in server && server.lead.slow ? 'slow' : 'backed-up'
+}
+
+// Its acks came through the hub, which is away: changes wait at once, long before the lease ends.
+function isBackupBeyondHub({ server, hub, detectors }: MemberLoop['member']['session']): boolean {
+  if (server.role !== 'backedup' || hub.up) return false
+  return detectors.get(server.backup)?.relayed ?? false
 }
