@@ -257,15 +257,16 @@ export class HubConnection {
       const what = `it did not answer within ${Math.round(silent / 1_000)} s`
       return this.#closed(what, { kind: 'passing', what })
     }
+    // At least 1 ms: rounding of floats may leave less than was added.
+    const soonest = this.#loop.now() + 1
     if (!this.#open) {
-      this.#alarm.set(this.#receivedAt + (this.#urls.length > 1 ? NEXT_MS : SILENT_MS))
+      const wait = this.#urls.length > 1 ? NEXT_MS : SILENT_MS
+      this.#alarm.set(Math.max(this.#receivedAt + wait, soonest))
       return this.#look(this.#url)
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS
     if (silent < QUIET_MS && !isDue) {
-      // At least 1 ms: rounding of floats may leave less than was added.
-      const next = Math.max(this.#receivedAt + QUIET_MS, this.#loop.now() + 1)
-      return this.#alarm.set(next)
+      return this.#alarm.set(Math.max(this.#receivedAt + QUIET_MS, soonest))
     }
     // Silence counts from the ping, for we may have been frozen ourselves before it.
     if (this.#pingedAt !== null && silent >= QUIET_MS) this.#setQuiet(true)
