@@ -28,7 +28,9 @@ const MAIN = `import { join } from 'holdfast'
 import { Dot, edition } from './types.ts'
 const say = (words) => Object.assign(document.body.dataset, words)
 // What a player would have seen of an error, over all loads of the page.
-const ill = (why) => sessionStorage.setItem('ill', (sessionStorage.getItem('ill') ?? '') + why + ';')
+const ill = (why) => {
+  sessionStorage.setItem('ill', (sessionStorage.getItem('ill') ?? '') + why + ';')
+}
 addEventListener('error', ({ message }) => ill(message))
 addEventListener('unhandledrejection', ({ reason }) => ill(String(reason)))
 try {
