@@ -5,5 +5,7 @@ import { join } from '../../packages/holdfast/src/node.ts'
 
 const [, , server = '', room = ''] = process.argv
 process.on('disconnect', () => process.exit(0))
-await join({ game: 'dots', room, name: 'host', types: TYPES, server, listen: { port: 0 } })
+const wish = { game: 'dots', room, name: 'host', types: TYPES, server }
+// While the hub is away a kept room goes on for 45 s only.
+await join({ ...wish, keepRoom: false, listen: { port: 0 } })
 process.send!('ready')
