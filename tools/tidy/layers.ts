@@ -15,7 +15,7 @@ import type { Complaint, Node, Source } from './source.ts'
 export const LAYERS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults', 'kind/protocol'],
-  ['hub-protocol'],
+  ['hub-protocol', 'paths'],
   ['link', 'seal', 'replication', 'drivers', 'hub/machine', 'hub/drivers'],
   [
     ...[
