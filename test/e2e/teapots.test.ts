@@ -47,7 +47,7 @@ test('T30, T34, T36, T37: the window of the backup is killed, another is loaded 
   for (const window of [ada, linus]) {
     await window.until({ members: new RegExp(`^(1,${me}|${me},1)$`), pots: `1,${me}` })
   }
-  expect(await linus.data()).toMatchObject({ me, points })
+  await linus.until({ me: me!, points: points! })
 })
 
 test('T2: the lobby lists the table; one joins with a glaze to watch, then to play; a full one says so', async () => {
@@ -68,7 +68,7 @@ test('T2: the lobby lists the table; one joins with a glaze to watch, then to pl
 
   const late = await cluster.open('Late', `${PAGE}&frames=0&name=Late`)
   await late.page.getByText('This room is full').waitFor()
-  expect((await late.data())['error']).toBe('full')
+  await late.until({ error: 'full' })
   await lobby.page.getByRole('button', { name: 'Take a pot' }).click()
   await lobby.until({ pots: '1,2', tea: '3' })
 })
