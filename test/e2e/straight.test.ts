@@ -1,5 +1,5 @@
-// Goal: pages speak straight to a host on Node that listens, also while the hub is dead, and survive
-// the host as they survive any server.
+// Goal: pages speak straight to a host on Node that listens, also while the hub is dead, and
+// survive the host as they survive any server.
 // Method: a hub, a host and each window as processes that are killed.
 // Slow: three processes and two browsers start, and a death is noticed after seconds.
 import { type ChildProcess, fork } from 'node:child_process'
