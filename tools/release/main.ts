@@ -8,6 +8,7 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { attwOf, publintOf } from '../published.ts'
 
@@ -135,7 +136,7 @@ function commit(clone: string, before: string, version: string): void {
 
 // Later builds must play with a minor version as it was released first.
 function freeze(clone: string): void {
-  const program = join(root, 'build/tools/freeze/main.js')
+  const program = fileURLToPath(new URL('../freeze/main.js', import.meta.url))
   const text = execFileSync(process.execPath, [program], { cwd: clone, encoding: 'utf8' })
   git(clone, 'add', 'test/data')
   for (const line of text.trim().split('\n')) say('freeze', line)
