@@ -16,6 +16,8 @@ export interface Entry {
   folder: string
   /** Where it runs: on Node what comes with Node, and packages, are not counted. */
   place: 'browser' | 'node'
+  /** Packages that its application has anyway, and that are not counted. Default: none. */
+  without?: readonly string[]
 }
 
 /** A bundle, minified. */
@@ -34,7 +36,7 @@ export interface Weight {
  * Bundles an entry as a page, or as a program on Node, would have it: what it loads at once, in one
  * file. What is loaded only when it is needed is not in it.
  */
-export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
+export async function bundle({ text, folder, place, without = [] }: Entry): Promise<Bundle> {
   const root = resolve(folder)
   const entry = join(root, 'entry-of-a-bench.ts')
   const onNode = place === 'node'
@@ -56,8 +58,7 @@ export async function bundle({ text, folder, place }: Entry): Promise<Bundle> {
       ...(onNode && { ssr: entry }),
       rolldownOptions: {
         input: entry,
-        // An application with hooks has it.
-        external: ['react', 'yjs'],
+        external: [...without],
         // What an entry exports is what an application may use.
         preserveEntrySignatures: 'strict',
         output: { codeSplitting: false },

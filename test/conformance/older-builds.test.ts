@@ -1,7 +1,7 @@
 // Goal: hubs and members of this build play with those of every released minor version whose ranges
 // of versions overlap with ours, whoever serves, and whoever dies.
-// Method: test/data/X.Y has that version as it was released (`npm run freeze`); its hubs, members
-// and pages are processes and windows beside those of this build, and are killed.
+// Method: tools/release/freeze.ts has put that version into test/data/X.Y as it was released; its
+// hubs, members and pages are processes and windows beside those of this build, and are killed.
 // Slow: each member is a process, and a dead server is missed for a second.
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +11,7 @@ import { join, resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { brotliDecompressSync } from 'node:zlib'
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { bundled } from '../../tools/freeze/bundles.ts'
+import { bundled } from '../../tools/release/freeze.ts'
 import { freePort } from './free-port.ts'
 import { startHubIn } from './hub-process.ts'
 import { killed, Window } from '../e2e/harness.ts'

@@ -65,7 +65,7 @@ test.each([
   expect([did, delivered, run.member.counters.signals]).toEqual([[], [], 2])
 })
 
-test('what does not open is given up, and offered anew, later each time', () => {
+test('a channel that does not open is given up, and the wait for the next doubles', () => {
   const { run, link, wakeAt } = handOf()
   link(3)
   channels.want(run, 3, BOTH)
@@ -81,7 +81,7 @@ test('what does not open is given up, and offered anew, later each time', () => 
   expect(waits.at(-1)).toBe(RETRY_MAX_MS)
 })
 
-test('a channel that ends, or that packets left for the relay, is offered anew', () => {
+test('after a channel that ended, or that packets left for the relay, another is offered', () => {
   const { run, link, wakeAt, withdrawn } = handOf()
   link(3)
   channels.want(run, 3, BOTH)

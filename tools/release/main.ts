@@ -8,9 +8,9 @@ import { mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { symlinkSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { parseArgs } from 'node:util'
 import { attwOf, publintOf } from '../published.ts'
+import { freeze } from './freeze.ts'
 
 const HELP = `Usage: npm run release -- [options]
 
@@ -18,6 +18,7 @@ Makes the version that the package.json of packages/holdfast names, without -dev
 
   --dry-run       changes nothing here: prints the plan, and packs into build/release
   --skip <check>  leaves out a check, test or test:all; may be given twice
+  --freeze        only bundles this version into test/data, as a release X.Y.0 does
   --help          this text`
 
 const CHECKS = ['test', 'test:all']
@@ -35,6 +36,7 @@ class Refusal extends Error {}
 
 interface Options {
   isDry: boolean
+  freezes: boolean
   skipped: readonly string[]
 }
 
@@ -63,6 +65,7 @@ function optionsOf(words: string[]): Options | null {
       options: {
         'dry-run': { type: 'boolean' },
         skip: { type: 'string', multiple: true },
+        freeze: { type: 'boolean' },
         help: { type: 'boolean' },
       },
     })
@@ -70,7 +73,7 @@ function optionsOf(words: string[]): Options | null {
     const { skip: skipped = [] } = values
     const strange = skipped.find((name) => !CHECKS.includes(name))
     if (strange !== undefined) throw new Error(`there is no check "${strange}"`)
-    return { isDry: values['dry-run'] ?? false, skipped }
+    return { isDry: values['dry-run'] ?? false, freezes: values.freeze ?? false, skipped }
   } catch (error) {
     throw new Refusal(`${(error as Error).message}\n\n${HELP}`)
   }
@@ -104,7 +107,7 @@ function check(name: string, { skipped }: Options): void {
 }
 
 /** Writes the version into a clone, and commits and tags it there. */
-function commit(clone: string, before: string, version: string): void {
+async function commit(clone: string, before: string, version: string): Promise<void> {
   const quoted = (text: string): string => `"version": "${text}"`
   const found = git(
     clone,
@@ -126,20 +129,16 @@ function commit(clone: string, before: string, version: string): void {
   replace('CHANGELOG.md', `\n${UNRELEASED}\n`, `\n${heading}\n`)
   say('version', `${before} is ${version} in ${files.join(', ')}`)
   say('changes', `"${UNRELEASED}" is "${heading}" in CHANGELOG.md`)
-  if (version.endsWith('.0')) freeze(clone)
+  // Later builds must play with a minor version as it was first released.
+  if (version.endsWith('.0')) {
+    for (const line of await freeze(clone)) say('freeze', line)
+    git(clone, 'add', 'test/data')
+  }
   const who = ['name', 'email'].flatMap((key) => ['-c', `user.${key}=${userOf(key)}`])
   git(clone, ...who, 'commit', '--quiet', '--all', '--message', `release: ${version}`)
   git(clone, ...who, 'tag', '--annotate', `v${version}`, '--message', `Holdfast ${version}`)
   say('commit', `${git(clone, 'rev-parse', '--short', 'HEAD')} "release: ${version}"`)
   say('tag', `v${version}`)
-}
-
-// Later builds must play with a minor version as it was released first.
-function freeze(clone: string): void {
-  const program = fileURLToPath(new URL('../freeze/main.js', import.meta.url))
-  const text = execFileSync(process.execPath, [program], { cwd: clone, encoding: 'utf8' })
-  git(clone, 'add', 'test/data')
-  for (const line of text.trim().split('\n')) say('freeze', line)
 }
 
 function userOf(key: string): string {
@@ -206,7 +205,7 @@ async function release(options: Options): Promise<void> {
   try {
     git(root, 'clone', '--quiet', '--shared', '--branch', 'main', root, clone)
     symlinkSync(join(root, 'node_modules'), join(clone, 'node_modules'))
-    commit(clone, before, version)
+    await commit(clone, before, version)
     const paths = await pack(clone)
     if (!options.isDry) {
       // The tag comes last: without the commit on main there is none.
@@ -230,8 +229,9 @@ function last(version: string, paths: readonly string[], { isDry }: Options): st
 
 try {
   const options = optionsOf(process.argv.slice(2))
-  if (options) await release(options)
-  else console.log(HELP)
+  if (!options) console.log(HELP)
+  else if (options.freezes) for (const line of await freeze(root)) say('freeze', line)
+  else await release(options)
 } catch (error) {
   if (!(error instanceof Refusal)) throw error
   console.error(`release: ${error.message}`)

@@ -14,7 +14,7 @@ import { metricsOf, siteOf } from './site.ts'
 
 const opened: HttpServer[] = []
 const sockets: Socket[] = []
-// What refills by the second is for a busy machine not full again.
+// Limits refill by the second: with this clock they stay spent, however slow the machine is.
 beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
 afterEach(async () => {
   vi.useRealTimers()

@@ -20,7 +20,7 @@ function play(session: Session): void {
     return nearest ? shortened(...nearest).map((part) => part / 2) : [0, 0]
   })
   const beat = setInterval(() => move(0.05), 50)
-  // It reconnects by itself; this is the end.
+  // The session reconnects by itself; `lost` is its end.
   session.on('status', (status) => {
     if (status !== 'lost') return
     clearInterval(beat)

@@ -11,9 +11,8 @@ import { hubUrls } from './join.ts'
  */
 export interface ListenOptions extends DoorOptions {
   /**
-   * The address that other members are told, at most 52 bytes, such as
-   * `wss://play.example.com/rt/host`: for a member behind a proxy, or whose certificate is for a
-   * name. Default: the address at which it listens.
+   * The public address, at most 52 bytes, such as `wss://play.example.com/rt/host`: for a member
+   * behind a proxy, or whose certificate is for a name. Default: the address at which it listens.
    */
   url?: string
   /** The trusted proxies in front, as of a hub: their number or their addresses. Default: none. */

@@ -6,7 +6,8 @@
  * packets stay on the relay until it is open and proven. Signals travel inside the sealed link, so
  * nobody else makes this process share its addresses or open a connection.
  *
- * A channel that failed, or that packets have left, is offered anew, later each time.
+ * If a channel fails, or packets no longer use it, the older member offers another one, and waits
+ * longer after each failure.
  */
 
 import * as bucket from '../bucket.ts'
@@ -24,7 +25,7 @@ export const SIGNALS: bucket.Rate = { max: 32, perSecond: 32 / 60 }
 export const SIGNALS_TAKEN: bucket.Rate = { max: 64, perSecond: 64 / 60 }
 /** A channel opens within this, or failed. */
 export const OPENING_MS: Millis = 10_000
-/** A failed channel is offered anew after this, twice as late after each failure in a row. */
+/** The wait after a failed channel before the next offer; it doubles with each failure in a row. */
 export const RETRY_MS: Millis = 1_000
 export const RETRY_MAX_MS: Millis = 60_000
 /** Where both ends have other addresses, these are tried first. */

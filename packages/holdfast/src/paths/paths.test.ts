@@ -2,9 +2,8 @@
 // never go to and fro.
 // Method: the machine by hand, at instants that are given; a random network in random.test.ts.
 import { describe, expect, test } from 'vitest'
-import type { PathKind } from '../wire/path-kind.ts'
 import * as paths from './paths.ts'
-import type { Paths, PathsSink } from './paths.ts'
+import type { PathKind, Paths, PathsSink } from './paths.ts'
 
 const [DIRECT, CHANNEL, STREAM, RELAY] = ['udp:a', 'rtc:7.1', 'wss://a', 'relay:7'] as const
 
@@ -14,7 +13,7 @@ class Hand implements PathsSink {
   readonly probed: string[] = []
   readonly beats: string[] = []
   readonly used: string[] = []
-  /** What answers, and what the seal does not know as proven. */
+  /** The addresses that answer, and those that the seal has not proven. */
   answers = new Set<string>()
   unknown = new Set<string>()
 
@@ -104,7 +103,7 @@ describe('which path', () => {
   test('is another of the same kind where a packet showed that one, once ours does not answer', () => {
     const hand = new Hand(DIRECT, RELAY)
     hand.pass(3_000, DIRECT)
-    // A network translates the address of the peer anew.
+    // A router has given the peer another address.
     hand.answers.delete(DIRECT)
     hand.pass(20, 'udp:new')
     paths.answered(hand.own, hand.now, 'udp:new')

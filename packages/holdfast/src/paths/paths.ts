@@ -18,8 +18,23 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { isWorse, type PathKind, pathKindOf } from '../wire/path-kind.ts'
 import { isKnocking, isRelayed } from '../wire/relay.ts'
+
+/** Better kinds first. An address without a prefix of these, as in the simulator, is UDP. */
+const PATH_KINDS = ['udp', 'rtc', 'ws', 'relay'] as const
+
+export type PathKind = (typeof PATH_KINDS)[number]
+
+function pathKindOf(address: string): PathKind {
+  if (isRelayed(address)) return 'relay'
+  if (address.startsWith('rtc:')) return 'rtc'
+  return address.startsWith('ws:') || address.startsWith('wss:') ? 'ws' : 'udp'
+}
+
+/** Whether packets of the first kind should rather go by the second. */
+function isWorse(one: PathKind, other: PathKind): boolean {
+  return PATH_KINDS.indexOf(one) > PATH_KINDS.indexOf(other)
+}
 
 /** Most addresses of one peer; one more replaces a bad one that only a packet showed, if any. */
 export const CANDIDATES_MAX = 8

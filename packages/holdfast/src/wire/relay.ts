@@ -92,8 +92,8 @@ export function isKnocking(address: string): boolean {
   return address.startsWith(KNOCKED)
 }
 
-// `rtc:7.3` is a WebRTC channel to member 7, of generation 3. The address is valid at one end only:
-// whoever sealed the signals is at the other end.
+// `rtc:7.3` is a WebRTC channel to member 7, of generation 3. The address is valid at one end only.
+// At the other end is the member that sealed the signals.
 
 const CHANNEL = /^rtc:([1-9][0-9]{0,15})\.[1-9][0-9]{0,15}$/
 

@@ -3,7 +3,7 @@ import type { MemberInfo, Session } from 'holdfast'
 import { useAll, useMembers, useSession, useStatus } from 'holdfast/react'
 import { Editing } from './board.ts'
 
-/** Who is here, who serves, and who would take over. */
+/** Shows who is here, who serves, and who would take over. */
 export function Presence() {
   const { status, reason, hub, primary, backup, retry } = useStatus()
   const session = useSession()
@@ -41,7 +41,7 @@ export function Presence() {
   )
 }
 
-/** What happened when another member began to serve. */
+/** Says in a sentence why another member serves now. */
 function useNews(members: readonly MemberInfo[]): string {
   const { primary, backup } = useStatus()
   const before = useRef({ primary, backup })
@@ -65,7 +65,7 @@ export function edit(session: Session, note: string): void {
   else if (session.status === 'live') session.create(Editing, { note })
 }
 
-/** Who else edits a note. */
+/** Shows which other people edit a note. */
 export function Editors({ note }: { note: string }) {
   const names = useAll(Editing, (all) => {
     const others = all.filter(({ mine, away, state }) => !mine && !away && state.note === note)

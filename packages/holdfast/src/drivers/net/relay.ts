@@ -13,6 +13,18 @@ import { frameKnock, frameRelay } from '../../wire/relay.ts'
 /** Most bytes that may wait in the hub's stream when a datagram is added. */
 export const RELAY_BACKLOG_MAX: number = 64 * 1024
 
+/** What every carrier of datagrams counts. */
+export const UNCOUNTED = {
+  sent: 0,
+  received: 0,
+  /** Larger than DATAGRAM_MAX, sent or received: dropped. */
+  oversize: 0,
+  /** Dropped because too much waited to leave. */
+  congested: 0,
+  /** Not sent: this carrier does not reach the address, or is closed. */
+  unreachable: 0,
+}
+
 const NOTHING = new Uint8Array(0)
 
 function numberOf(parsed: RegExpExecArray | null): number | null {
@@ -31,16 +43,7 @@ function frameFor(address: string, datagram: Uint8Array): Uint8Array | null {
 /** Datagrams to members connected to the same hub, and to processes that ask to join. */
 export class Relay implements Datagrams {
   addresses: readonly string[] = []
-  readonly counters = {
-    sent: 0,
-    received: 0,
-    /** Larger than DATAGRAM_MAX, sent or received: dropped. */
-    oversize: 0,
-    /** Dropped because too much waited in the stream, or the stream was closed. */
-    congested: 0,
-    /** Not sent because the address is not behind the hub, or the relay is closed. */
-    unreachable: 0,
-  }
+  readonly counters = { ...UNCOUNTED }
   readonly #sendFrame: (frame: Uint8Array) => boolean
   readonly #backlog: () => number
   readonly #events: Pick<DatagramEvents, 'datagram'>

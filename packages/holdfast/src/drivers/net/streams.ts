@@ -17,7 +17,7 @@ import {
   type Stream,
 } from '../../ports.ts'
 import { readStreamAddress, type StreamPlace } from '../../wire/stream-address.ts'
-import { RELAY_BACKLOG_MAX } from './relay.ts'
+import { RELAY_BACKLOG_MAX, UNCOUNTED } from './relay.ts'
 
 /** Most streams that are open or opening; a further one replaces one that is not used. */
 export const STREAMS_MAX = 16
@@ -53,14 +53,7 @@ export function openStreams(
 export class DialledStreams implements Datagrams {
   readonly addresses: readonly string[] = []
   readonly counters = {
-    sent: 0,
-    received: 0,
-    /** Larger than DATAGRAM_MAX: not sent, or received, which closes the stream. */
-    oversize: 0,
-    /** Dropped because too much waited in the stream, or for it. */
-    congested: 0,
-    /** Not sent: no stream may be opened there, or not yet again. */
-    unreachable: 0,
+    ...UNCOUNTED,
     dialled: 0,
   }
   readonly #connect: Connect

@@ -16,6 +16,7 @@ import { networkInterfaces } from 'node:os'
 import { badValue, HoldfastError } from '../../machine.ts'
 import { DATAGRAM_MAX, type DatagramEvents, type Datagrams } from '../../ports.ts'
 import type { UdpOptions } from '../../ports.ts'
+import { UNCOUNTED } from './relay.ts'
 import { Watches } from './udp-watch.ts'
 
 /** Most datagrams that wait for the kernel. */
@@ -133,16 +134,9 @@ type Target = UdpPlace & { sends: number }
 export class UdpDatagrams implements Datagrams {
   readonly addresses: readonly string[]
   readonly counters = {
-    sent: 0,
-    received: 0,
+    ...UNCOUNTED,
     /** Empty ones, with which others probe our port: dropped. */
     probes: 0,
-    /** Larger than DATAGRAM_MAX, sent or received: dropped. */
-    oversize: 0,
-    /** Dropped because the kernel was not keeping up. */
-    congested: 0,
-    /** Not sent because we cannot reach the address, or the socket is closed. */
-    unreachable: 0,
     errors: 0,
   }
   readonly #socket: dgram.Socket

@@ -22,7 +22,7 @@ import {
 } from '../../../ports.ts'
 import { accepted, readStreamAddress } from '../../../wire/stream-address.ts'
 import { placeOf, type Trust } from '../../../wire/text/ip.ts'
-import { RELAY_BACKLOG_MAX } from '../relay.ts'
+import { RELAY_BACKLOG_MAX, UNCOUNTED } from '../relay.ts'
 import { ownHosts } from '../udp.ts'
 import { listenStreams } from './websocket-listen.ts'
 
@@ -99,14 +99,7 @@ interface Accepted {
 export class AcceptedStreams implements Datagrams {
   addresses: readonly string[] = []
   readonly counters = {
-    sent: 0,
-    received: 0,
-    /** Larger than DATAGRAM_MAX: not sent. Larger ones that come end their stream. */
-    oversize: 0,
-    /** Dropped because too much waited in the stream. */
-    congested: 0,
-    /** Not sent because the stream is closed. */
-    unreachable: 0,
+    ...UNCOUNTED,
     /** Streams refused because as many were open from the same place. */
     crowded: 0,
     /** Streams closed because nothing was sent there. */

@@ -8,11 +8,11 @@ import { warn } from '../../report.ts'
 import { createSecureServer, isSecure, whenBare } from './tls.ts'
 import { acceptStreams, type StreamServerOptions, type WebServer } from './websocket-server.ts'
 
-export interface ListenMore extends Pick<
+export interface ListenBounds extends Pick<
   StreamServerOptions,
   'connectionsMax' | 'messageMax' | 'trust'
 > {
-  /** What is sent is sealed, so TLS is not needed. */
+  /** The caller seals what it sends, so nobody is warned where TLS is missing. */
   isSealed?: boolean
 }
 
@@ -20,15 +20,15 @@ export interface ListenMore extends Pick<
 export async function listenStreams(
   door: Door,
   accept: Accept,
-  more: ListenMore = {},
+  bounds: ListenBounds = {},
 ): Promise<Listening> {
-  return 'server' in door ? share(door, accept, more) : own(door, accept, more)
+  return 'server' in door ? share(door, accept, bounds) : own(door, accept, bounds)
 }
 
 async function own(
   door: OwnDoor,
   accept: Accept,
-  { isSealed = false, ...bounds }: ListenMore,
+  { isSealed = false, ...bounds }: ListenBounds,
 ): Promise<Listening> {
   const { port, host, path, origins, tls } = door
   const server = tls
@@ -64,7 +64,7 @@ function refuseRequest(
 function share(
   { server: given, path, origins }: SharedDoor,
   accept: Accept,
-  { isSealed = false, ...bounds }: ListenMore,
+  { isSealed = false, ...bounds }: ListenBounds,
 ): Listening {
   const server = given as Server
   const options = { ...bounds, path, origins, accept, waitingMax: 0 }

@@ -11,6 +11,7 @@
 
 import { type ChannelEvents, type Channels, DATAGRAM_MAX } from '../../../ports.ts'
 import { channelTo, peerOf } from '../../../wire/relay.ts'
+import { UNCOUNTED } from '../relay.ts'
 import {
   candidateOf,
   lineOf,
@@ -76,17 +77,10 @@ interface Channel {
 export class WebRtcChannels implements Channels {
   readonly addresses: readonly string[] = []
   readonly counters = {
-    sent: 0,
-    received: 0,
-    /** Larger than DATAGRAM_MAX, or text: dropped. */
-    oversize: 0,
-    /** Dropped because too much waited in the channel. */
-    congested: 0,
-    /** Not sent because there is no such channel, or it is not open. */
-    unreachable: 0,
+    ...UNCOUNTED,
     /** Early frames beyond EARLY_MAX. */
     early: 0,
-    /** Signals that are none. */
+    /** Malformed signals. */
     malformed: 0,
     /** Signals about no channel, or another one; candidates beyond CANDIDATES_MAX. */
     stale: 0,

@@ -96,7 +96,7 @@ export function sdpOf({ kind, ufrag, pwd, fingerprint }: SignalOf<'offer' | 'ans
 
 const FINGERPRINT = /^a=fingerprint:sha-256 ((?:[0-9A-F]{2}:){31}[0-9A-F]{2})\r?$/im
 
-/** What the peer needs of our library's description; null if it is of another form. */
+/** The fields that the peer needs of our library's SDP; null if that lacks one of them. */
 export function signalOf(
   kind: 'offer' | 'answer',
   generation: number,

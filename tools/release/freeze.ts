@@ -1,5 +1,12 @@
-/** What is frozen of a version: a client for Node with a hub, and one for pages. */
+/**
+ * Freezes a build: test/data/X.Y has the version that packages/holdfast names, as a client for Node
+ * with a hub and one for pages. Later builds are tested against it
+ * (test/conformance/older-builds.test.ts).
+ */
 
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { brotliCompressSync, constants } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { entryPointsAsSource } from '../entry-points.ts'
 
@@ -45,4 +52,22 @@ export async function bundled(root: string, what: Frozen): Promise<string> {
   })
   const { output } = [built].flat()[0] as Rolldown.RolldownOutput
   return output[0].code
+}
+
+/** Writes both. @param root  of the repository @returns what was written, as lines */
+export async function freeze(root: string): Promise<string[]> {
+  const text = readFileSync(join(root, 'packages/holdfast/package.json'), 'utf8')
+  const { version } = JSON.parse(text) as { version: string }
+  const folder = join('test/data', version.replace(/^(\d+\.\d+)\..*$/, '$1'))
+  mkdirSync(join(root, folder), { recursive: true })
+  const lines: string[] = []
+  for (const what of ['node', 'page'] as const) {
+    const code = await bundled(root, what)
+    const params = { [constants.BROTLI_PARAM_QUALITY]: constants.BROTLI_MAX_QUALITY }
+    const bytes = brotliCompressSync(code, { params })
+    const path = join(folder, `${what}.mjs.br`)
+    writeFileSync(join(root, path), bytes)
+    lines.push(`${path}: ${version}, ${bytes.length} bytes, unpacked ${code.length}`)
+  }
+  return lines
 }
