@@ -100,7 +100,7 @@ function start(scope: LinkScope): LinkWorld {
 function quiet({ limits, bug }: LinkScope): Link {
   const options = { keepaliveMs: LINK_TIMEOUT, limits, rules: linkRules(bug ?? null) }
   const state = link.create(0, options)
-  state.clock.asked = [0]
+  state.clock.asked = [{ at: 0, by: 0 }]
   state.clock.askedAt = Infinity
   return state
 }
@@ -253,7 +253,8 @@ function essence({ now, sender, receiver, ...world }: LinkWorld): unknown {
 }
 
 function essenceOf(side: Link, now: Millis): unknown {
-  const { sent, received, rtt, loss, outgoing, incoming } = side
+  const { sent, received, loss, outgoing, incoming } = side
+  const { rtt } = link.current(side)
   const slots: unknown[] = []
   for (let sequence = side.limits.first; sequence < sent.next; sequence++) {
     const slot = sequence % sent.fate.length

@@ -182,7 +182,7 @@ function take(own: Session, input: Input, out: SessionOut): void {
     case 'remove':
       return membership.remove({ session: own, now: 0, out }, input.peer, 'timeout')
     case 'relinked':
-      return machine.onLinked({ session: own, now: 0, out }, input.peer, false)
+      return machine.onLinked({ session: own, now: 0, out }, input.peer, 'udp')
     case 'hub':
       return input.up ? machine.onHubUp({ session: own, now: 0, out }) : machine.onHubDown(own, out)
     case 'join':

@@ -210,7 +210,7 @@ function sinkOf(
     admit: () => null,
     event: (event) => {
       if (event.kind === 'up') world.ups[end]!.push(event.link)
-      else if (event.kind !== 'moved') world.failed = true
+      else if (event.kind !== 'answered') world.failed = true
     },
   }
 }

@@ -14,6 +14,7 @@ import {
   DOOR_LIMITS,
   openDoor,
 } from '../../packages/holdfast/src/drivers/net/server/stream-door.ts'
+import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { RELAY_BACKLOG_MAX } from '../../packages/holdfast/src/drivers/net/relay.ts'
 import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { action, join, type NodeJoinOptions } from '../../packages/holdfast/src/node.ts'
@@ -78,7 +79,7 @@ const addressesOf = ({ member }: InternalSession): string[] => {
   return client.view.members.find(({ inc }) => inc === me)!.addresses
 }
 const pathsOf = ({ member }: InternalSession): string[] =>
-  [...member!.peers.values()].map(({ path }) => path.split(':')[0]!)
+  [...member!.peers.values()].map((peer) => peers.pathOf(peer).split(':')[0]!)
 
 test('no play goes through the hub, and it goes on without the hub', async () => {
   const place = await start()

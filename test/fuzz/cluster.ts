@@ -19,6 +19,7 @@ import * as link from '../../packages/holdfast/src/link/link.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
+import { pathOf } from '../../packages/holdfast/src/member/peers.ts'
 import type { MemberEvent, Peer, Runtime } from '../../packages/holdfast/src/member/state.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import type { Datagrams } from '../../packages/holdfast/src/ports.ts'
@@ -292,7 +293,7 @@ function whisper(scene: Scene): void {
     if (way < 0.35) speak(run, peer, peerBytes(chaos, known, liar.inc))
     else if (way < 0.7) speak(run, peer, objectMessage(chaos, scene.knownObjects))
     else if (way < 0.9) frame(scene, now, peer)
-    else if (way < 0.95) run.ports.datagram(peer.path, mutated(chaos, known))
+    else if (way < 0.95) run.ports.datagram(pathOf(peer), mutated(chaos, known))
     // What only the two can say, and no link of theirs would.
     else seal.send(run.member.seal!, now, peer.key!, mutated(chaos, known).slice(0, 1160))
     member.touched(run, now)

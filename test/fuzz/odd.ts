@@ -415,8 +415,8 @@ function befall(made: Crowd): void {
   const { chaos, now } = made
   const peer = pick(chaos, [1, 2, 3, 4, 256])
   const acts: (() => void)[] = [
-    () => machine.onLinked({ session: own, now, out }, peer, false),
-    () => machine.onEntered({ session: own, now, out }, peer, false),
+    () => machine.onLinked({ session: own, now, out }, peer, 'udp'),
+    () => machine.onEntered({ session: own, now, out }, peer, 'udp'),
     () => machine.markAlive({ session: own, now, out }, peer),
     () =>
       machine.onClosed({ session: own, now, out }, peer, pick(chaos, ['left', 'failed'] as const)),

@@ -11,6 +11,7 @@ import {
   SIGNALS_TAKEN,
   WATCH_MS,
 } from '../../packages/holdfast/src/member/channels.ts'
+import * as paths from '../../packages/holdfast/src/paths/paths.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { SIGNAL_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
 import { Hand } from './hand.ts'
@@ -33,13 +34,19 @@ function handOf(ours: readonly string[] = BOTH) {
     const peer = peers.create(run, inc, true)
     peers.open(run, peer, `relay:${inc}`)
   }
+  /** Packets go by that path from now on, or it only answers. */
+  const goBy = (inc: number, address: string): void => {
+    const own = run.member.peers.get(inc)!.paths
+    paths.answered(own, run.now, address)
+    own.chosen = paths.find(own, address)!
+  }
   const withdrawn: string[] = []
   const wakeAt = (now: number): string[] => {
     run.now = now
     channels.wake(run, (_, address) => void withdrawn.push(address))
     return did.splice(0)
   }
-  return { run, did, delivered, link, wakeAt, withdrawn }
+  return { run, did, delivered, link, goBy, wakeAt, withdrawn }
 }
 
 test('the older of two that take channels offers one, the other waits to be offered one', () => {
@@ -82,32 +89,35 @@ test('a channel that does not open is given up, and the wait for the next double
 })
 
 test('after a channel that ended, or that packets left for the relay, another is offered', () => {
-  const { run, link, wakeAt, withdrawn } = handOf()
+  const { run, link, goBy, wakeAt, withdrawn } = handOf()
   link(3)
   channels.want(run, 3, BOTH)
   wakeAt(0)
   expect(channels.opened(run, 3, 'rtc:3.1')).toBe(true)
-  run.member.peers.get(3)!.path = 'rtc:3.1'
+  goBy(3, 'rtc:3.1')
   expect(wakeAt(WATCH_MS)).toEqual([])
   // An older generation, and a member without a channel, end nothing.
   expect(channels.closed(run, 'rtc:3.9')).toBeNull()
   expect(channels.closed(run, 'rtc:4.1')).toBeNull()
-  run.member.peers.get(3)!.path = 'relay:3'
-  expect(wakeAt(2 * WATCH_MS)).toEqual(['drop 3'])
+  goBy(3, 'relay:3')
+  // It answers, and is used once it has done so for a while.
+  expect(wakeAt(2 * WATCH_MS)).toEqual([])
+  paths.find(run.member.peers.get(3)!.paths, 'rtc:3.1')!.state = 'bad'
+  expect(wakeAt(3 * WATCH_MS)).toEqual(['drop 3'])
   expect(withdrawn).toEqual(['rtc:3.1'])
-  expect(wakeAt(2 * WATCH_MS + RETRY_MS)).toEqual(['offer 3'])
+  expect(wakeAt(3 * WATCH_MS + RETRY_MS)).toEqual(['offer 3'])
   channels.opened(run, 3, 'rtc:3.2')
   expect(channels.closed(run, 'rtc:3.2')).toBe(3)
-  expect(wakeAt(2 * WATCH_MS + 3 * RETRY_MS)).toEqual(['offer 3'])
+  expect(wakeAt(3 * WATCH_MS + 3 * RETRY_MS)).toEqual(['offer 3'])
 })
 
 test('a peer with a better path is offered none', () => {
-  const { run, link, wakeAt } = handOf()
+  const { run, link, goBy, wakeAt } = handOf()
   link(3)
-  run.member.peers.get(3)!.path = 'udp:127.0.0.1:1'
+  goBy(3, 'udp:127.0.0.1:1')
   channels.want(run, 3, BOTH)
   expect(wakeAt(0)).toEqual([])
-  run.member.peers.get(3)!.path = 'relay:3'
+  goBy(3, 'relay:3')
   expect(wakeAt(WATCH_MS)).toEqual(['offer 3'])
 })
 

@@ -170,7 +170,12 @@ describe('a process that asks a primary', () => {
     asks(bare, 10)
     const { peer } = callerOf(bare, 10)!
     stands(bare, 10)
-    expect([members(bare), known(bare), peer.inc, peer.path]).toEqual([[1, 2], [], 2, DOOR])
+    expect([members(bare), known(bare), peer.inc, peers.pathOf(peer)]).toEqual([
+      [1, 2],
+      [],
+      2,
+      DOOR,
+    ])
     expect(bare.run.member.peers.get(2)).toBe(peer)
     expect(bare.run.member.keys.get(keyOf(10))).toBe(2)
     // By its key it is the member from now on, and a new link takes the place of the old one.
@@ -251,7 +256,7 @@ describe('who asks to be let in', () => {
     bare.added(false)
     if (linked) {
       const { joinPeer: peer } = bare.run.member
-      bare.do((run) => peers.open(run, peer!, peer!.path))
+      bare.do((run) => peers.open(run, peer!, 'knock:0'))
     }
     return bare
   }

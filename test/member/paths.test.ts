@@ -1,8 +1,11 @@
-// Goal: which way packets go, when another way is tried, and when a link is given up or asked for.
+// Goal: a member's links follow what paths/ decides, and are given up or asked for in time.
 // Method: one member by hand, whose links stand or are asked for, at instants that are given.
 import { describe, expect, test } from 'vitest'
 import * as link from '../../packages/holdfast/src/link/link.ts'
+import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
+import * as paths from '../../packages/holdfast/src/paths/paths.ts'
+import { BOUND_MAX_MS } from '../../packages/holdfast/src/session/failure-detector.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
 import { CLOSE, type Peer } from '../../packages/holdfast/src/member/state.ts'
@@ -15,8 +18,6 @@ const ASKED_MS = 1_000
 const HEARTBEAT_MS = 10
 const RESERVE_MS = 400
 const PATH_DEAD_MS = 1_000
-const PROBE_MS = 2_000
-const RELAY_KEPT_MS = 5_000
 const LOST_MS = 3_000
 
 const ways = (hand: Hand): string[] => hand.sent.splice(0).map(({ to }) => to)
@@ -36,61 +37,87 @@ describe('a packet that came', () => {
     calmly(() => peers.onPacket(hand.run, peer, 'sim:1'))
     expect(hand.run.member.counters.falseAlarms).toBe(0)
   })
-  test('L8: by the way that packets go says that it is a way (PR-2)', () => {
+  test('PA3, PA9: by another path moves nothing, and has the detector go by that one', () => {
     const { hand, peer } = linked()
-    peer.pathAt = -400
-    hand.run.now = 70
-    peers.onPacket(hand.run, peer, 'relay:1')
-    expect([peer.pathAt, peer.path]).toEqual([-400, 'sim:1'])
-    peers.onPacket(hand.run, peer, 'sim:1')
-    expect(peer.pathAt).toBe(70)
-  })
-})
-
-describe('another way', () => {
-  test.each([
-    ['of who is no member yet', 'knock:0'],
-    ['that the peer has not shown', 'sim:99'],
-  ])('L8: %s is not taken, however silent the one is that there is (PR-2)', (_what, from) => {
-    const { hand, peer } = linked()
-    peer.pathAt = -99_999
-    peers.onPacket(hand.run, peer, from)
-    expect(peer.path).toBe('sim:1')
-  })
-})
-
-describe('the way through the hub', () => {
-  test('T39: is tried for five seconds when the hub was asked about the peer (PR-2)', () => {
-    const { hand, peer } = linked()
-    hand.run.now = 80
-    hand.run.member.reconcileDue = false
-    links.tryRelay(hand.run, 1)
-    expect(peer).toMatchObject({ path: 'relay:1', pathAt: 80, relayUntil: 80 + RELAY_KEPT_MS })
-    expect([hand.run.member.reconcileDue, ways(hand)]).toEqual([true, ['relay:1', 'relay:1']])
-    expect(hand.run.member.session.detectors.get(1)!.relayed).toBe(true)
-    // A direct packet does not change that while the relay works.
-    peers.onPacket(hand.run, peer, 'sim:1')
-    expect(peer.path).toBe('relay:1')
-    hand.run.now = 80 + PATH_DEAD_MS
-    peers.onPacket(hand.run, peer, 'sim:1')
-    expect(peer.path).toBe('sim:1')
-  })
-  test('L8: is left for a direct one as soon as that is no more held back (PR-2)', () => {
-    for (const [now, path] of [[4_999, 'relay:1'] as const, [5_000, 'sim:1'] as const]) {
-      const { hand, peer } = linked()
-      links.tryRelay(hand.run, 1)
-      peer.relayUntil = 5_000
-      peer.pathAt = now
-      hand.run.now = now
-      hand.sent.length = 0
-      hand.run.member.reconcileDue = false
-      peers.onPacket(hand.run, peer, 'sim:1')
-      expect(peer.path).toBe(path)
-      const isTaken = path === 'sim:1'
-      expect([hand.run.member.reconcileDue, ways(hand).length]).toEqual([isTaken, isTaken ? 2 : 0])
-      expect(hand.run.member.session.detectors.get(1)!.relayed).toBe(!isTaken)
-      if (isTaken) expect(peer.pathAt).toBe(now)
+    const heard = (from: string, at: number): unknown[] => {
+      hand.run.now = at
+      peers.onPacket(hand.run, peer, from)
+      return [peers.pathOf(peer), hand.run.member.session.detectors.get(1)!.path]
     }
+    expect(heard('sim:1', 70)).toEqual(['sim:1', 'udp'])
+    expect(heard('relay:1', 80)).toEqual(['sim:1', 'relay'])
+    expect(heard('sim:99', 81)).toEqual(['sim:1', 'relay'])
+    expect(heard('sim:1', 80 + PATH_DEAD_MS - 1)).toEqual(['sim:1', 'relay'])
+    expect(heard('sim:1', 80 + PATH_DEAD_MS)).toEqual(['sim:1', 'udp'])
+  })
+})
+
+describe('a silent path', () => {
+  /** The direct path is silent for so long, and the relay has just answered. */
+  function silent(ms: number, make: (hand: Hand) => void = () => {}): { hand: Hand; peer: Peer } {
+    const { hand, peer } = linked()
+    make(hand)
+    hand.run.now = hand.now + ms
+    peers.limitPaths(hand.run, peer)
+    peers.onAnswered(hand.run, peer, 'relay:1')
+    hand.run.member.reconcileDue = false
+    peers.wakePaths(hand.run, peer)
+    return { hand, peer }
+  }
+  test('PA4, PA5: is left after a second; at a backup after half of its bound', () => {
+    expect(peers.pathOf(silent(PATH_DEAD_MS - 1).peer)).toBe('sim:1')
+    expect(peers.pathOf(silent(PATH_DEAD_MS).peer)).toBe('relay:1')
+    const half = BOUND_MAX_MS / 2
+    // It has time for one answer: nothing is known yet of its round trip.
+    const guess = 100 + 4 * 50
+    expect(peers.pathOf(silent(half / 2 + guess - 1, standsBy).peer)).toBe('sim:1')
+    expect(peers.pathOf(silent(half / 2 + guess, standsBy).peer)).toBe('relay:1')
+  })
+  test('PA4: takes the link, its figures and its heartbeats along, and the detector', () => {
+    const { hand, peer } = silent(PATH_DEAD_MS)
+    const relay = paths.find(peer.paths, 'relay:1')!
+    expect([peer.link!.using, link.current(peer.link!).id]).toEqual([relay.id, relay.id])
+    expect(hand.run.member.reconcileDue).toBe(true)
+    expect(hand.run.member.session.detectors.get(1)!.path).toBe('relay')
+    hand.sent.length = 0
+    link.probe(peer.link!, hand.run.now, dispatch.sinkOf(hand.run, peer))
+    expect(ways(hand)).toEqual(['relay:1'])
+  })
+  test('PA7: is probed with the spare, by the challenges of the seal', () => {
+    const { hand, peer } = linked()
+    hand.run.now = hand.now + PATH_DEAD_MS / 2
+    peers.wakePaths(hand.run, peer)
+    expect(ways(hand)).toEqual(['sim:1', 'relay:1'])
+  })
+  test('PA4: has its time anew after our own loop stalled', () => {
+    const { hand, peer } = linked()
+    hand.run.now = hand.now + 5_000
+    member.wake(hand.run, hand.run.now, hand.now)
+    peers.onAnswered(hand.run, peer, 'relay:1')
+    peers.wakePaths(hand.run, peer)
+    expect(peers.pathOf(peer)).toBe('sim:1')
+  })
+})
+
+describe('the path through the hub', () => {
+  test('PA8: has heartbeats too for five seconds when the hub was asked about the peer', () => {
+    const { hand, peer } = linked()
+    links.beatByRelay(hand.run, 1)
+    expect([peers.pathOf(peer), hand.run.member.dueAt]).toEqual(['sim:1', hand.now])
+    expect(hand.run.member.session.detectors.get(1)!.path).toBe('relay')
+    const beats: number[] = []
+    for (const from = hand.now; hand.now < from + 6_000;) {
+      hand.wake(hand.now + 50)
+      peers.onPacket(hand.run, peer, 'sim:1')
+      peer.link!.lastReceived = hand.now
+      if (ways(hand).includes('relay:1')) beats.push(hand.now - from)
+    }
+    const early = beats.filter((at) => at <= 5_000)
+    expect([
+      early.length >= 5_000 / 250,
+      Math.max(...early.slice(1).map((at, n) => at - early[n]!)) <= 250,
+    ]).toEqual([true, true])
+    expect([peers.pathOf(peer), peer.link!.using]).toEqual(['sim:1', peer.paths.chosen!.id])
   })
   test('T39: without a link has the peer asked for one at once, if it is not being asked (PR-2)', () => {
     const asks = (askAt: number): [number, number] => {
@@ -100,16 +127,16 @@ describe('the way through the hub', () => {
       peer.askAt = askAt
       hand.run.member.dueAt = 900
       hand.run.now = 80
-      links.tryRelay(hand.run, 1)
+      links.beatByRelay(hand.run, 1)
       return [peer.askAt, hand.run.member.dueAt]
     }
     expect(asks(700)).toEqual([80, 80])
     expect(asks(Infinity)).toEqual([Infinity, 900])
     const hand = new Hand(2, 2, 'star')
     hand.run.member.peers.clear()
-    calmly(() => links.tryRelay(hand.run, 9))
+    calmly(() => links.beatByRelay(hand.run, 9))
     expect(hand.run.member.peers.has(9)).toBe(false)
-    calmly(() => links.tryRelay(hand.run, 1))
+    calmly(() => links.beatByRelay(hand.run, 1))
     expect(hand.run.member.peers.has(1)).toBe(true)
   })
 })
@@ -130,7 +157,7 @@ describe('a report that nobody listens', () => {
   })
   test('T39: has the peer asked every ten milliseconds, by its round trip, and believed then (PR-2)', () => {
     const { hand, peer } = linked()
-    peer.link!.rtt.smoothed = 20
+    link.current(peer.link!).rtt.smoothed = 20
     member.refused(hand.run, hand.now, 'sim:1')
     const until = hand.now + peers.CHECK_MS + 60
     expect(peer.reachability).toMatchObject({ until })
@@ -154,46 +181,10 @@ describe('a report that nobody listens', () => {
     const own = peer.reachability!
     Object.assign(own, { last: true })
     hand.run.now = own.until
-    peer.path = 'relay:1'
+    peer.paths.chosen = paths.find(peer.paths, 'relay:1')
     standsBy(hand)
     peers.checkReachability(hand.run, peer, own)
     expect([peer.reachability, roleOf(hand)]).toEqual([null, 'backup'])
-  })
-})
-
-describe('a silent way', () => {
-  /** When its link was heard last, and where it goes then. */
-  function tries(silent: number, make: (peer: Peer) => void = () => {}): [...string[], number] {
-    const { hand, peer } = linked()
-    hand.run.now = 5_000
-    peer.probeAt = 5_000
-    peer.link!.lastReceived = 5_000 - silent
-    make(peer)
-    peers.tryOthers(hand.run, peer)
-    return [...ways(hand), peer.path, peer.probeAt]
-  }
-  test('L8: is given up after a second for the others, which are asked each second (PR-2)', () => {
-    const late = PATH_DEAD_MS + 1
-    expect(tries(PATH_DEAD_MS)).toEqual(['sim:1', 5_000])
-    expect(tries(late)).toEqual(['relay:1', 5_000 + PATH_DEAD_MS])
-    expect(tries(late, (peer) => void (peer.probeAt = 5_001))).toEqual(['sim:1', 5_001])
-    expect(tries(late, (peer) => void (peer.paths = ['sim:1']))).toEqual(['sim:1', 5_000])
-  })
-  test('L8: through the hub has the direct one tried every two seconds, when that may be (PR-2)', () => {
-    const relayed = (until: number) => (peer: Peer) => {
-      peer.path = 'relay:1'
-      peer.relayUntil = until
-    }
-    expect(tries(0, relayed(5_000))).toEqual(['sim:1', 'relay:1', 5_000 + PROBE_MS])
-    expect(tries(0, relayed(5_001))).toEqual(['relay:1', 5_000])
-  })
-  test('L8: of who has no link yet is none (PR-2)', () => {
-    const without = (peer: Peer): void => void (peer.link = null)
-    const silent = (peer: Peer): void => {
-      peer.link!.lastReceived = -9_000
-      without(peer)
-    }
-    expect(calmly(() => tries(9_000, silent))).toEqual(['sim:1', 5_000])
   })
 })
 
@@ -253,10 +244,10 @@ describe('a link that is looked over', () => {
   })
   test('is measured for the session, and told what time it is (PR-2)', () => {
     const { hand, peer } = linked()
-    peer.link!.rtt.smoothed = 30
+    link.current(peer.link!).rtt.smoothed = 30
     links.sweep(hand.run)
     expect(hand.run.member.session.detectors.get(1)!.rttMs).toBe(30)
-    peer.link!.rtt.smoothed = NaN
+    link.current(peer.link!).rtt.smoothed = NaN
     links.sweep(hand.run)
     expect(hand.run.member.session.detectors.get(1)!.rttMs).toBe(0)
   })
@@ -331,9 +322,14 @@ describe('links that a member looks after', () => {
     }
     expect(beat(() => {})).toBe(KEEPALIVE_MS)
     expect(beat(role('backup'))).toBe(HEARTBEAT_MS)
-    expect(beat((hand, peer) => (role('backup')(hand), void (peer.path = 'relay:1')))).toBe(
-      KEEPALIVE_MS,
-    )
+    expect(
+      beat(
+        (hand, peer) => (
+          role('backup')(hand),
+          void (peer.paths.chosen = paths.find(peer.paths, 'relay:1'))
+        ),
+      ),
+    ).toBe(KEEPALIVE_MS)
     expect(beat(lead(2, 'star'))).toBe(KEEPALIVE_MS)
     expect(beat(lead(3, 'star'))).toBe(RESERVE_MS)
     expect(beat(lead(3, 'mesh'))).toBe(KEEPALIVE_MS)

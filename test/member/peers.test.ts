@@ -9,7 +9,6 @@ import { CLOSE } from '../../packages/holdfast/src/member/state.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
 const REFUSED_MS = 1_000
-const PROBE_MS = 2_000
 
 describe('who is asked for a link', () => {
   test('and refuses it is asked again after a second, at once if nobody answers (PR-2)', () => {
@@ -28,7 +27,8 @@ describe('who is asked for a link', () => {
     const hand = new Hand(2, 2, 'star')
     hand.pass(50)
     const unknown = peers.create(hand.run, 9, true)
-    expect([unknown.key, unknown.askAt, unknown.path]).toEqual([null, 50, 'relay:9'])
+    expect([unknown.key, unknown.askAt]).toEqual([null, 50])
+    expect(unknown.paths.candidates.map(({ address }) => address)).toEqual(['relay:9'])
     hand.run.now = 60
     unknown.askAt = 60
     hand.run.member.dueAt = 0
@@ -50,7 +50,7 @@ describe('who is asked for a link', () => {
     const { member: own } = hand.run
     expect(peers.find(hand.run, peer.key!)).toBe(peer)
     expect(peers.find(hand.run, 'no key')).toBe(null)
-    const [entrance, asks] = [peers.blank(hand.run, 'a', true), peers.blank(hand.run, 'b', false)]
+    const [entrance, asks] = [peers.blank('a', true), peers.blank('b', false)]
     own.joinPeer = entrance
     const caller = {
       peer: asks,
@@ -75,11 +75,8 @@ describe('a peer', () => {
     row.addresses = ['udp:1', 'sim:3']
     hand.run.now = 40
     const peer = peers.create(hand.run, 3, true)
-    expect(peer).toMatchObject({
-      paths: ['sim:3', 'relay:3'],
-      path: 'sim:3',
-      probeAt: 40 + PROBE_MS,
-    })
+    expect(peer.paths.candidates.map(({ address }) => address)).toEqual(['sim:3', 'relay:3'])
+    expect([peers.pathOf(peer), peer.paths.dueAt]).toEqual(['', 40])
     expect(hand.run.member.dueAt).toBeLessThanOrEqual(40)
   })
   test('that is forgotten is told to parts where it had a link, and not where it is another (PR-2)', () => {
@@ -113,15 +110,21 @@ describe('a peer', () => {
       expect(hand.run.member.peers.get(1)).not.toBe(peer)
     }
   })
-  test('is due when its link is, or a doubt about it (PR-2)', () => {
+  test('is due when its link is, its paths, or a doubt about it (PR-2)', () => {
     const { hand, peer } = linked()
     const due = (): number => {
       hand.run.member.dueAt = Infinity
       dispatch.noteDeadline(hand.run, peer)
       return hand.run.member.dueAt
     }
+    // Its paths are due at once.
+    expect(due()).toBe(hand.now)
+    peer.paths.dueAt = Infinity
     const own = due()
     expect(own).toBe(link.deadline(peer.link!))
+    peer.paths.dueAt = own - 9
+    expect(due()).toBe(own - 9)
+    peer.paths.dueAt = Infinity
     peer.reachability = { ...peers.beginCheck(0, 'sim:1', 0), askAt: own - 5, until: 9_999 }
     expect(due()).toBe(own - 5)
     peer.reachability = null

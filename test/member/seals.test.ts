@@ -5,6 +5,7 @@ import * as link from '../../packages/holdfast/src/link/link.ts'
 import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
 import * as links from '../../packages/holdfast/src/member/links.ts'
 import * as member from '../../packages/holdfast/src/member/member.ts'
+import * as paths from '../../packages/holdfast/src/paths/paths.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { drawKey, freshSession, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
@@ -47,23 +48,25 @@ describe('keys of a link', () => {
     tells(without.hand, { kind: 'down', peer: without.peer.key!, why: 'gone' })
     expect(without.hand.run.member.peers.get(1)).toBe(without.peer)
     // Of whom we ask to let us in nothing is forgotten by that.
-    const entrance = peers.blank(hand.run, 'aa', true)
+    const entrance = peers.blank('aa', true)
     peers.open(hand.run, entrance, 'knock:0')
     hand.run.member.joinPeer = entrance
-    for (const kind of ['down', 'moved'] as const) {
+    for (const kind of ['down', 'answered'] as const) {
       tells(hand, { kind, peer: 'aa', address: 'sim:1' } as SealEvent)
     }
-    expect([hand.run.member.joinPeer, entrance.path]).toEqual([entrance, 'knock:0'])
+    expect([hand.run.member.joinPeer, peers.pathOf(entrance)]).toEqual([entrance, 'knock:0'])
   })
-  test('by which a peer is elsewhere move the link there, if that is better (PR-2)', () => {
+  test('by which a peer answers from elsewhere make that a path, of a link that stands (PR-2)', () => {
     const { hand, peer } = scene()
-    peer.pathAt = -9_999
-    tells(hand, { kind: 'moved', peer: peer.key!, address: 'relay:1' })
-    expect([peer.path, peer.pathAt]).toEqual(['relay:1', 90])
-    tells(hand, { kind: 'moved', peer: 'nobody', address: 'sim:1' })
+    peer.paths.dueAt = hand.run.member.dueAt = Infinity
+    const known = (of: Peer): unknown => paths.find(of.paths, 'sim:7')
+    tells(hand, { kind: 'answered', peer: peer.key!, address: 'sim:7' })
+    expect(known(peer)).toMatchObject({ state: 'good', lastAnswered: 90, offered: false })
+    expect([peers.pathOf(peer), hand.run.member.dueAt]).toEqual(['sim:1', 90])
+    tells(hand, { kind: 'answered', peer: 'nobody', address: 'sim:7' })
     const without = scene(false)
-    tells(without.hand, { kind: 'moved', peer: without.peer.key!, address: 'relay:1' })
-    expect(without.peer.path).toBe('sim:1')
+    tells(without.hand, { kind: 'answered', peer: without.peer.key!, address: 'sim:7' })
+    expect(known(without.peer)).toBe(null)
   })
   test('of another version are counted, and which that is is known (PR-2)', () => {
     const { hand } = scene()
@@ -131,27 +134,29 @@ describe('a link that stands', () => {
       hand.run.member.dueAt = Infinity
       tells(hand, up(peer.key!, asked))
       expect(hand.run.member.peers.get(1)).toBe(peer)
-      expect(peer).toMatchObject({ initiator: asked, path: 'sim:1', pathAt: 90 })
+      expect([peer.initiator, peers.pathOf(peer)]).toEqual([asked, 'sim:1'])
       expect([told, hand.run.member.reconcileDue]).toEqual([['linked 1 at 90'], true])
       expect([...hand.run.member.touched]).toEqual([1])
       expect(hand.run.member.dueAt).toBeLessThan(Infinity)
-      expect(hand.run.member.session.detectors.get(1)).toMatchObject({ begun: 90, relayed: false })
+      expect(hand.run.member.session.detectors.get(1)).toMatchObject({ begun: 90, path: 'udp' })
     }
   })
   test('takes the place of the one that there was, which is told (PR-2)', () => {
     const { hand, peer, told } = scene()
     tells(hand, up(peer.key!, false, 'relay:1'))
     expect(hand.run.member.peers.get(1)).not.toBe(peer)
-    expect(hand.peer(1)).toMatchObject({ initiator: false, path: 'relay:1', key: peer.key })
+    expect(hand.peer(1)).toMatchObject({ initiator: false, key: peer.key })
+    expect(peers.pathOf(hand.peer(1))).toBe('relay:1')
     expect(told).toEqual(['unlinked 1 at 90', 'linked 1 at 90'])
-    expect(hand.run.member.session.detectors.get(1)).toMatchObject({ relayed: true })
+    expect(hand.run.member.session.detectors.get(1)).toMatchObject({ path: 'relay' })
   })
   test('with a member that we did not ask is one with a member that we have from then on (PR-2)', () => {
     const { hand, told } = scene()
     const key = nameOf(hand.pointOf(3))
     hand.run.member.keys.set(key, 3)
     tells(hand, up(key, false, 'sim:3'))
-    expect(hand.peer(3)).toMatchObject({ inc: 3, initiator: false, path: 'sim:3' })
+    expect(hand.peer(3)).toMatchObject({ inc: 3, initiator: false })
+    expect(peers.pathOf(hand.peer(3))).toBe('sim:3')
     expect(told).toEqual(['linked 3 at 90'])
   })
   test('of whom no view has, or whose key is another by now, is none (PR-2)', () => {
@@ -171,7 +176,7 @@ describe('a link that stands', () => {
   test('of who asked us to let it in is its entrance, unless we asked it (PR-2)', () => {
     const isTheirs = (asked: boolean): boolean => {
       const { hand, peer } = scene(false)
-      const own = peers.blank(hand.run, peer.key, false)
+      const own = peers.blank(peer.key, false)
       const caller = {
         peer: own,
         address: 'x',
@@ -219,18 +224,16 @@ describe('a member without keys', () => {
     bare.do((run) => member.datagram(run, 0, 'sim:9', Uint8Array.of(1)))
     expect(bare.run.member.counters.stray).toBe(1)
     for (const key of [null, 'aa']) {
-      const peer = peers.blank(bare.run, key, true)
+      const peer = peers.blank(key, true)
       expect(calmly(() => peers.requestLink(bare.run, peer))).toBe(false)
-      expect(calmly(() => peers.route(bare.run, peer, 'sim:1'))).toBe(false)
-      calmly(() => peers.probeAddress(bare.run, peer, 'sim:1'))
       calmly(() => peers.hangUp(bare.run, peer))
     }
     expect([bare.sent, bare.jobs, bare.run.member.keys.size]).toEqual([[], [], 0])
     const { hand, peer } = scene()
     const unknown = { ...peer, key: null }
     expect(calmly(() => peers.requestLink(hand.run, unknown))).toBe(false)
-    expect(calmly(() => peers.route(hand.run, unknown, 'sim:1'))).toBe(false)
-    calmly(() => peers.probeAddress(hand.run, unknown, 'sim:1'))
+    unknown.paths.dueAt = 0
+    calmly(() => peers.wakePaths(hand.run, unknown))
     calmly(() => peers.hangUp(hand.run, unknown))
     expect(calmly(() => peers.keyOf(hand.run, 99))).toBe(null)
   })
@@ -329,7 +332,7 @@ describe('by the clock links', () => {
   test('are looked at when one is due, and callers when their time is over (PR-2)', () => {
     const bare = new Bare()
     bare.founds()
-    const peer = peers.blank(bare.run, 'aa', false)
+    const peer = peers.blank('aa', false)
     const caller = {
       peer,
       address: 'x',
@@ -375,11 +378,13 @@ describe('by the clock links', () => {
   })
   test('that went by the door of strangers go as those of members once it is attached (PR-2)', () => {
     const { hand, peer } = scene()
-    peer.path = 'knock:0'
-    peer.pathAt = -9_999
-    const other = peers.create(hand.run, 3, true)
+    paths.begin(peer.paths, 90, 'knock:0')
+    peers.open(hand.run, peers.create(hand.run, 3, true), 'sim:3')
+    expect(peers.pathOf(peer)).toBe('knock:0')
     peers.leaveKnockPaths(hand.run)
-    expect([peer.path, other.path]).toEqual(['relay:1', 'sim:3'])
+    // The direct one has answered the handshake.
+    expect([peer, hand.peer(3)].map(peers.pathOf)).toEqual(['sim:1', 'sim:3'])
+    expect(paths.find(peer.paths, 'knock:0')).toBe(null)
   })
 })
 
@@ -389,9 +394,9 @@ describe('a packet that came', () => {
     const { hand, peer } = scene()
     hand.now = 140
     hand.says(1, 'relay:1', Uint8Array.of(255, 255))
-    expect([since(hand), peer.path]).toEqual([50, 'sim:1'])
+    expect([since(hand), peers.pathOf(peer)]).toEqual([50, 'sim:1'])
     hand.tells(1, 'sim:1', Uint8Array.of(5, 1))
-    expect([since(hand), peer.pathAt]).toEqual([140, 140])
+    expect([since(hand), peer.paths.chosen!.lastReceived]).toEqual([140, 140])
   })
   test('on keys whose link is none any more is counted, and nothing else (PR-2)', () => {
     const { hand, peer } = scene()

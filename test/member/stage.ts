@@ -74,7 +74,7 @@ export class Stage {
     const { member: own } = this.hands.get(inc)!.run
     const stands = (): string => {
       const peer = own.peers.get(5 - inc)
-      return peer?.link ? `has a link with ${peer.inc}, by ${peer.path}` : 'has no link'
+      return peer?.link ? `has a link with ${peer.inc}, by ${peers.pathOf(peer)}` : 'has no link'
     }
     const link = own.peers.get(5 - inc)?.link
     const before = stands()

@@ -20,7 +20,7 @@ test('a link that goes another way and comes back, and one that begins anew (AP-
   stage.script.scene('the direct way is cut: after a second of silence packets go by the hub')
   stage.cut('sim', true)
   stage.pass(1_700)
-  stage.script.scene('it leads there again: one packet tries it, and both come back')
+  stage.script.scene('it leads there again: once it has answered for a second both come back')
   stage.cut('sim', false)
   stage.pass(2_500)
   stage.script.scene(

@@ -113,7 +113,11 @@ function sinkOf(net: Net, own: () => End): SealSink {
       own().requests.push(request)
       return own().admit(request)
     },
-    event: (event) => own().events.push(event),
+    event: (event) => {
+      own().events.push(event)
+      // Packets go where the peer has answered last.
+      if (event.kind === 'answered') machine.route(own().seal, event.peer, event.address)
+    },
   }
 }
 

@@ -1,6 +1,7 @@
 // Goal: the layer above decides by which of a peer's addresses packets go, of those that have shown
 // that the peer is there; what comes by the hub counts only from whom the hub says.
 import { expect, test } from 'vitest'
+import { SHOWN_MAX } from '../../packages/holdfast/src/seal/limits.ts'
 import * as machine from '../../packages/holdfast/src/seal/seal.ts'
 import * as net from './net.ts'
 import { type End, keyOf, linked, linkOf, type Net } from './net.ts'
@@ -19,7 +20,7 @@ test('an address of which one only heard is asked with few bytes, and used once 
   const { net: world, ada, bea } = linked()
   const home = bea.address
   expect(machine.route(ada.seal, keyOf(bea), DOOR)).toBe(false)
-  for (let n = 0; n < 20; n++) probe(world, ada, bea, DOOR)
+  probe(world, ada, bea, DOOR)
   const asked = world.flying.filter(({ to }) => to === DOOR)
   expect(asked).toHaveLength(1)
   expect(asked[0]!.bytes.length).toBeLessThan(40)
@@ -32,23 +33,36 @@ test('an address of which one only heard is asked with few bytes, and used once 
   bea.address = DOOR
   net.settle(world)
   expect(addressOf(ada, bea)).toBe(DOOR)
-  expect(ada.events.at(-1)).toEqual({ kind: 'moved', peer: keyOf(bea), address: DOOR })
+  expect(ada.events.at(-1)).toEqual({ kind: 'answered', peer: keyOf(bea), address: DOOR })
 })
 
-test('an address that is silent is asked again after 250 ms, and no sooner (PR-2)', () => {
+test('PA1: one that answered before is challenged too, and an answer counts for a second', () => {
   const { net: world, ada, bea } = linked()
-  const asked = (): number => world.sent.filter(({ to }) => to === DOOR).length
-  probe(world, ada, bea, DOOR)
-  for (const [ms, times] of [
-    [249, 1],
-    [1, 2],
-    [249, 2],
-    [1, 3],
-  ] as const) {
-    world.now += ms
-    probe(world, ada, bea, DOOR)
-    expect(asked()).toBe(times)
-  }
+  const home = bea.address
+  const answers = (): number => ada.events.filter(({ kind }) => kind === 'answered').length
+  const before = answers()
+  // Its round trip is longer than the time between two challenges.
+  probe(world, ada, bea, home)
+  const [first] = world.flying.splice(0)
+  world.now += 900
+  probe(world, ada, bea, home)
+  world.flying.length = 0
+  net.arrive(world, first!)
+  net.settle(world)
+  expect(answers()).toBe(before + 1)
+  // Each answer counts once.
+  net.arrive(world, world.sent.at(-1)!)
+  expect(answers()).toBe(before + 1)
+  // After a second the number is another.
+  probe(world, ada, bea, home)
+  const [old] = world.flying.splice(0)
+  net.arrive(world, old!)
+  const [answer] = world.flying.splice(0)
+  world.now += 1_000
+  probe(world, ada, bea, home)
+  world.flying.length = 0
+  net.arrive(world, answer!)
+  expect(answers()).toBe(before + 1)
 })
 
 test('of the addresses that have shown themselves any may be taken, without a question (SE-12)', () => {
@@ -123,10 +137,10 @@ test('a link that is hung up opens nothing, and old messages bring it not back (
   expect(linkOf(bea, ada)).not.toBe(0)
 })
 
-test('four addresses that have shown themselves are known; one more puts out the oldest (PR-2)', () => {
+test('eight addresses that have shown themselves are known; one more puts out the oldest (PR-2)', () => {
   const { net: world, ada, bea } = linked()
   const home = bea.address
-  const doors = ['1', '2', '3', '4'].map((n) => `udp:door-${n}`)
+  const doors = Array.from({ length: SHOWN_MAX }, (_, n) => `udp:door-${n}`)
   for (const door of doors) {
     bea.address = door
     net.say(world, bea, ada, 'from here')
@@ -134,7 +148,15 @@ test('four addresses that have shown themselves are known; one more puts out the
     expect(addressOf(ada, bea)).toBe(door)
   }
   expect(machine.route(ada.seal, keyOf(bea), home)).toBe(false)
-  for (const door of doors) expect(machine.route(ada.seal, keyOf(bea), door)).toBe(true)
+  // The one by which packets go stays, though others answer later.
+  expect(machine.route(ada.seal, keyOf(bea), doors[0]!)).toBe(true)
+  probe(world, ada, bea, home)
+  bea.address = home
+  net.settle(world)
+  expect(machine.route(ada.seal, keyOf(bea), doors[1]!)).toBe(false)
+  for (const door of [doors[0]!, ...doors.slice(2)]) {
+    expect(machine.route(ada.seal, keyOf(bea), door)).toBe(true)
+  }
 })
 
 test('an answer from where nothing was asked is nothing, though it comes late (PR-2)', () => {

@@ -94,7 +94,7 @@ describe('a backup whose takeover is vetoed', () => {
     beats(50)
     expect(watch.bound(seen())).toBe(watch.BOUND_MAX_MS)
     // Also behind a new link.
-    machine.onLinked({ session: backup, now: 3_100, out }, 1, false)
+    machine.onLinked({ session: backup, now: 3_100, out }, 1, 'udp')
     beats(3_110)
     expect(watch.bound(seen())).toBe(watch.BOUND_MAX_MS)
     machine.wake({ session: backup, now: 7_000, out })

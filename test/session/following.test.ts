@@ -111,7 +111,7 @@ describe('a view', () => {
     const askAt = 100 + client.ASK_SNAPSHOT_AGAIN_MS
     expect(mine.published).toMatchObject({ waiting: true, coming: [], askAt })
     expect([mine.resyncAt, mine.handedAt]).toEqual([Infinity, -Infinity])
-    expect(own.detectors.get(2)).toEqual(watch.create(100, false))
+    expect(own.detectors.get(2)).toEqual(watch.create(100, 'udp'))
   })
   test('of the same primary changes none of that, nor does the first that there is (PR-2)', () => {
     const { own, view } = memberOf(3)

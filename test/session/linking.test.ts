@@ -40,16 +40,18 @@ function hubSays(own: Session, message: FromHub, now = 0, heard = listening()): 
 describe('a link', () => {
   function linked(own: Session, peer: number, relayed = false): Heard {
     const heard = listening()
-    calmly(() => machine.onLinked({ session: own, now: 50, out: heard.out }, peer, relayed))
+    calmly(() =>
+      machine.onLinked({ session: own, now: 50, out: heard.out }, peer, relayed ? 'relay' : 'udp'),
+    )
     return heard
   }
   test('T12: is watched from now on, and what the hub said of its peer still holds (PR-2)', () => {
     const { own } = memberOf(3)
     own.detectors.set(2, { ...heardAt(0), samples: 99, vouched: true })
     linked(own, 2, true)
-    expect(own.detectors.get(2)).toEqual({ ...watch.create(50, true), vouched: true })
+    expect(own.detectors.get(2)).toEqual({ ...watch.create(50, 'relay'), vouched: true })
     linked(own, 1)
-    expect(own.detectors.get(1)).toEqual(watch.create(50, false))
+    expect(own.detectors.get(1)).toEqual(watch.create(50, 'udp'))
   })
   test('T44: to our primary, or whom the register names, is asked for all we lack (PR-2)', () => {
     const asks = (peer: number, epoch: number, primary: number): boolean => {
@@ -81,8 +83,8 @@ describe('a link', () => {
     const entered = (own: Session): Heard => {
       const heard = listening()
       own.detectors.set(2, { ...heardAt(0), vouched: true })
-      calmly(() => machine.onEntered({ session: own, now: 50, out: heard.out }, 2, true))
-      expect(own.detectors.get(2)).toEqual(watch.create(50, true))
+      calmly(() => machine.onEntered({ session: own, now: 50, out: heard.out }, 2, 'relay'))
+      expect(own.detectors.get(2)).toEqual(watch.create(50, 'relay'))
       return heard
     }
     const { own } = memberOf(3)
@@ -102,10 +104,10 @@ describe('a link', () => {
     const { own } = memberOf(3)
     own.detectors.set(2, heardAt(0, true))
     for (const peer of [2, 9]) {
-      calmly(() => machine.onRerouted(own, peer, false))
+      calmly(() => machine.onRerouted(own, peer, 'udp'))
       calmly(() => machine.onMeasured(own, 0, peer, 40, 0))
     }
-    expect(own.detectors.get(2)).toMatchObject({ relayed: false, rttMs: 40 })
+    expect(own.detectors.get(2)).toMatchObject({ path: 'udp', rttMs: 40 })
     expect([...own.detectors.keys()]).toEqual([1, 2])
   })
   test('T32: that its peer closed ends its membership, at a primary (PR-2)', () => {
@@ -243,7 +245,7 @@ describe('the hub', () => {
       return [own.server.role, own.detectors.get(1)!.vouched, events.map(({ kind }) => kind)]
     }
     expect(vetoed('taking')).toEqual(['backup', true, ['role', 'unheard']])
-    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, false), vouched: true })
+    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, 'udp'), vouched: true })
     expect(vetoed('taking', 'other')).toEqual(['taking', false, []])
     expect(vetoed('backup')).toEqual(['backup', false, []])
     // Of an older request it only puts the next one off.
@@ -251,7 +253,7 @@ describe('the hub', () => {
     expect(own.server).toMatchObject({ attempt: { againAt: 1_030 } })
     own.detectors.clear()
     restartVouched(own, 30, 1)
-    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, true), vouched: true })
+    expect(own.detectors.get(1)).toEqual({ ...watch.create(30, 'relay'), vouched: true })
   })
 })
 

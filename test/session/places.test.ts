@@ -54,16 +54,16 @@ describe('a new link', () => {
   test('B9: to the primary of our view: it is asked for all that we may lack (PR-2)', () => {
     const { own } = third()
     own.client.published.waiting = false
-    machine.onLinked({ session: own, now: 5, out: heard.out }, 2, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 2, 'udp')
     expect([heard.sent, own.client.published.waiting]).toEqual([[], false])
-    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, 'udp')
     expect([heard.sent, own.client.published.waiting]).toEqual([[[1, 'resync']], true])
   })
   test('T44: what has no outcome is sent again at once, on a link to the primary (PR-2)', () => {
     const { own } = third()
     own.client.pending.push({ seq: 1, part: 5, body, since: 0 })
     own.client.againAt = 900
-    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, false)
+    machine.onLinked({ session: own, now: 5, out: heard.out }, 1, 'udp')
     expect(machine.deadline(own)).toBe(5)
     machine.wake({ session: own, now: 5, out: heard.out })
     expect(heard.sent).toEqual([
@@ -165,7 +165,7 @@ describe('roles', () => {
   test('T37: nobody is its own backup, however well it hears itself (PR-2)', () => {
     const own = primary().session
     for (const inc of [1, 2]) {
-      own.detectors.set(inc, watch.create(0, false))
+      own.detectors.set(inc, watch.create(0, 'udp'))
       machine.markAlive({ session: own, now: 100, out: listening().out }, inc)
     }
     const chosen = [0, 1, 2].map((pointer) => {

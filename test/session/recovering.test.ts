@@ -194,7 +194,7 @@ describe('who recovers', () => {
     const own = gathering()
     const asked = (peer: number): unknown[] => {
       const { out, messages } = listening()
-      calmly(() => machine.onLinked({ session: own, now: AT, out }, peer, false))
+      calmly(() => machine.onLinked({ session: own, now: AT, out }, peer, 'udp'))
       return messages.filter(({ kind }) => kind === 'inquire')
     }
     expect(asked(4)).toEqual([{ kind: 'inquire', epoch: 3, whole: false }])

@@ -250,7 +250,7 @@ test('the directory is down: nobody takes over, and a primary that is heard agai
 function withWatches(session: Session, silent: number[]): Session {
   for (const inc of session.server.published.keys()) {
     if (inc === session.me) continue
-    const seen = watch.create(0, true)
+    const seen = watch.create(0, 'relay')
     watch.markAlive(seen, silent.includes(inc) ? 0 : 5_000)
     session.detectors.set(inc, seen)
   }
@@ -280,7 +280,7 @@ test('T42, T44: a client goes on asking, and asks the new primary for all that h
     { ...NO_VIEW, epoch: 2, mv: 3, primary: 1, backup: 2, members },
     null,
   )
-  machine.onLinked({ session: own, now: 0, out }, 1, false)
+  machine.onLinked({ session: own, now: 0, out }, 1, 'udp')
   own.client.pending.push({ seq: 1, part: 5, body: Uint8Array.of(7), since: 0 })
   const later = { epoch: 3, mv: 4, primary: 2, backup: 0 }
   const next = { ...NO_VIEW, ...later, members: members.slice(1) }

@@ -153,7 +153,7 @@ describe('membership', () => {
       { ...NO_VIEW, epoch: 1, mv: 3, primary: 1, backup: 0, members },
       null,
     )
-    session.detectors.set(1, watch.create(0, false))
+    session.detectors.set(1, watch.create(0, 'udp'))
     const lost = (now: number): boolean => {
       client.wake({ session, now, out })
       return session.client.lost
@@ -219,7 +219,7 @@ describe('membership', () => {
     primary.give({ kind: 'remove', peer: 3 })
     const { session } = primary.process
     const keeps = (now: number): boolean => {
-      for (const inc of [2, 3]) session.detectors.set(inc, watch.create(now, false))
+      for (const inc of [2, 3]) session.detectors.set(inc, watch.create(now, 'udp'))
       server.wake({ session, now, out })
       return session.server.durable.players.has(3)
     }
@@ -297,14 +297,14 @@ describe('deadlines', () => {
   test('a clock that has expired by any rounding is seen to have', () => {
     const hub = { up: true, since: 0 }
     for (let i = 0; i < 10_000; i++) {
-      const seen = watch.create(i / 7 + 0.1, false)
+      const seen = watch.create(i / 7 + 0.1, 'udp')
       watch.suspects(seen, hub, watch.deadline(seen, hub))
       expect(watch.suspects(seen, hub, watch.deadline(seen, hub))).toBe(true)
     }
   })
 
   test('a second look is off while the hub is out of reach', () => {
-    const seen = watch.create(0, true)
+    const seen = watch.create(0, 'relay')
     expect(watch.suspects(seen, { up: true, since: 0 }, 5_000)).toBe(false)
     const away = { up: false, since: 0 }
     expect(watch.suspects(seen, away, 5_002)).toBe(false)

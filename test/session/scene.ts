@@ -127,7 +127,7 @@ export function memberOf(me: number, count = 3): { own: Session; view: View } {
 
 /** A peer that was heard last at that instant, and once before. */
 export function heardAt(now: number, relayed = false): watch.FailureDetector {
-  const seen = watch.create(now, relayed)
+  const seen = watch.create(now, relayed ? 'relay' : 'udp')
   seen.samples = 1
   return seen
 }

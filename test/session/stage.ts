@@ -177,11 +177,11 @@ export class Stage {
         if (other === '' || this.#linked.has(`${own.me} ${peer}`)) continue
         this.#linked.add(`${own.me} ${peer}`).add(`${peer} ${own.me}`)
         this.#tell(name, `links with ${peer}`)
-        machine.onLinked({ session: own, now: this.now, out: this.#outOf(name) }, peer, false)
+        machine.onLinked({ session: own, now: this.now, out: this.#outOf(name) }, peer, 'udp')
         machine.onLinked(
           { session: this.session(other), now: this.now, out: this.#outOf(other) },
           own.me,
-          false,
+          'udp',
         )
       }
     }

@@ -81,7 +81,7 @@ describe('a snapshot', () => {
     })
     expect([role, sent]).toEqual(['sync', [{ kind: 'acknowledge', epoch: 1, length }]])
     expect(own.server).toMatchObject({ primary: 1, ackedAt: 70, epoch: 1, incoming: null })
-    expect(own.detectors.get(1)).toEqual(watch.create(70, false))
+    expect(own.detectors.get(1)).toEqual(watch.create(70, 'udp'))
   })
   test('T38: comes in pieces, all of one copy (PR-2)', () => {
     expect(after([half]).role).toBe('idle')
@@ -210,7 +210,7 @@ describe('the log of a primary', () => {
     one.give(ackOf(2, one.length - 1))
     const kinds = (peer: number, own = one.session): [number, string][] => {
       const { out, sent } = listening()
-      calmly(() => machine.onLinked({ session: own, now: 0, out }, peer, false))
+      calmly(() => machine.onLinked({ session: own, now: 0, out }, peer, 'udp'))
       return sent
     }
     expect(kinds(2)).toEqual([
@@ -488,7 +488,7 @@ describe('a backup that is dropped', () => {
     expect(own.server).toMatchObject({ role: 'dropping', removeAfterDrop: 'left' })
     expect(heard.asked.at(-1)).toMatchObject({ why: 'drop', expect: 2, primary: 1, backup: 0 })
     expect(leadOf(own).lease.until).toBe(40 + LEASE_MS)
-    expect(own.detectors.get(2)).toEqual(watch.create(50, false))
+    expect(own.detectors.get(2)).toEqual(watch.create(50, 'udp'))
     expect(heard.messages.some((said) => said.kind === 'view' && said.view.backup === 2)).toBe(true)
     const until = leadOf(own).lease
     if ('attempt' in own.server) own.server.attempt.sentAt = 70

@@ -10,7 +10,7 @@ const UP: HubContact = { up: true, since: 0 }
 
 /** Heard every `gap` ms until `until`. */
 function steady(gap: number, until: number, relayed = false): FailureDetector {
-  const seen = watch.create(0, relayed)
+  const seen = watch.create(0, relayed ? 'relay' : 'udp')
   for (let now = gap; now <= until; now += gap) watch.markAlive(seen, now)
   return seen
 }
@@ -77,7 +77,7 @@ describe('the failure detector', () => {
 describe('the bound of a peer', () => {
   /** Heard so often, each time so long after the last; the first at 0. */
   function rhythm(gaps: readonly number[]): FailureDetector {
-    const seen = watch.create(0, false)
+    const seen = watch.create(0, 'udp')
     let now = 0
     for (const gap of gaps) watch.markAlive(seen, (now += gap))
     return seen
@@ -116,7 +116,7 @@ describe('the bound of a peer', () => {
     expect(seen).toMatchObject({ since: 1_000, lastReceived: 1_000 })
   })
   test('is looked at again once, and a word in between ends that (PR-2)', () => {
-    const seen = watch.create(0, false)
+    const seen = watch.create(0, 'udp')
     const at = watch.BOUND_MAX_MS
     expect(watch.suspects(seen, UP, at)).toBe(false)
     expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([at, at])
@@ -124,7 +124,7 @@ describe('the bound of a peer', () => {
     expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([Infinity, 2 * at])
     expect(watch.suspects(seen, UP, 2 * at)).toBe(false)
     // Once silence proves nothing, the second look is off; later ones wait for both.
-    seen.relayed = true
+    seen.path = 'relay'
     expect(watch.suspects(seen, { up: true, since: 2 * at }, 2 * at)).toBe(false)
     expect(seen.secondLook).toBe(Infinity)
     seen.secondLook = 9_999
@@ -134,7 +134,7 @@ describe('the bound of a peer', () => {
     expect(watch.deadline(seen, UP)).toBe(2 * at)
   })
   test('does not begin before it: silence is never less than none (PR-2)', () => {
-    const seen = watch.create(100, true)
+    const seen = watch.create(100, 'relay')
     expect(watch.silence(seen, UP, 50)).toBe(0)
     expect(watch.silence(seen, { up: false, since: 0 }, 9_999)).toBe(0)
     expect(watch.silence(seen, UP, 350)).toBe(250)

@@ -3,7 +3,7 @@
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/index.ts'
-import { isRelayed } from '../../packages/holdfast/src/wire/relay.ts'
+import { isByRelay } from '../../packages/holdfast/src/paths/paths.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import { admits } from '../../packages/holdfast/src/session/membership.ts'
@@ -32,7 +32,7 @@ async function four(
 function linksOf(session: Session): { open: number[]; relayed: number[] } {
   const open = [...session.member!.peers.values()].filter(({ link }) => link !== null)
   const incs = (of: typeof open): number[] => of.map(({ inc }) => inc).sort((a, b) => a - b)
-  return { open: incs(open), relayed: incs(open.filter(({ path }) => isRelayed(path))) }
+  return { open: incs(open), relayed: incs(open.filter((peer) => isByRelay(peer.paths))) }
 }
 
 const heardAt = (session: Session, inc: number): number =>

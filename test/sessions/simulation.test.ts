@@ -187,8 +187,8 @@ test('at a hand-over no tick is stepped by both servers, and by neither those of
     await w.run(2_000)
     expect(second.length).toBeGreaterThan(60)
     const neither = second[0]!.tick - first.at(-1)!.tick - 1
-    // A round trip to the hub takes 60 to 100 ms, and the tick that is due then is left out.
-    expect([seed, neither >= 0 && neither <= 7, neither]).toEqual([seed, true, neither])
+    // A round trip to the hub takes 60 to 100 ms, and their clocks differ by some ms.
+    expect([seed, neither >= 0 && neither <= 8, neither]).toEqual([seed, true, neither])
     expect(isGapless(ticks(first)) && isGapless(ticks(second))).toBe(true)
   }
 })

@@ -38,19 +38,32 @@ async function three(): Promise<Three> {
 const leads = (one: InternalSession): boolean => one.primary?.inc === one.me.inc
 
 describe('a takeover', () => {
-  test('T36: of a backup that does not hear its primary is vetoed, and the relay carries on (SE-3)', async () => {
-    const { w, all, server, backup, other } = await three()
-    const { epoch } = server.debug.figures()
-    w.deafen(w.nodeOf(server), w.nodeOf(backup))
-    for (let n = 1; n <= 30; n++) {
-      expect(await settled(w, other.act(add, { by: 1 }))).toEqual({ ok: true, value: n })
-      await w.run(1_000)
-    }
-    expect(w.hub()!.hub.counters.vetoes).toBeGreaterThan(0)
-    expect(all.map(({ primary }) => primary!.inc)).toEqual(all.map(() => server.me.inc))
-    expect([server.debug.figures().epoch, server.safety]).toEqual([epoch, 'backed-up'])
-    expect(backup.debug.figures().role).toBe('backup')
-  })
+  test.each([
+    // The relay carries on before the primary is suspected.
+    ['near', 'rtt=4', false],
+    // The backup suspects its primary first, and is vetoed.
+    ['far', 'rtt=200', true],
+  ])(
+    'T36, PA4: of a backup that does not hear its primary is none, with a relay that is %s (SE-3)',
+    async (_where, wire, isVetoed) => {
+      const { w, all, server, backup, other } = await three()
+      for (const one of all) {
+        w.conditions(w.nodeOf(one), 'hub', wire)
+        w.conditions('hub', w.nodeOf(one), wire)
+      }
+      await w.run(10_500)
+      const { epoch } = server.debug.figures()
+      w.deafen(w.nodeOf(server), w.nodeOf(backup))
+      for (let n = 1; n <= 30; n++) {
+        expect(await settled(w, other.act(add, { by: 1 }))).toEqual({ ok: true, value: n })
+        await w.run(1_000)
+      }
+      expect(w.hub()!.hub.counters.vetoes > 0).toBe(isVetoed)
+      expect(all.map(({ primary }) => primary!.inc)).toEqual(all.map(() => server.me.inc))
+      expect([server.debug.figures().epoch, server.safety]).toEqual([epoch, 'backed-up'])
+      expect(backup.debug.figures().role).toBe('backup')
+    },
+  )
 
   test('T39: from a primary that stands still is granted after the bound (SE-3)', async () => {
     const { w, server, backup, other } = await three()

@@ -8,6 +8,7 @@ import type { GiveOutcome, TakeOutcome } from '../../packages/holdfast/src/kind/
 import { HubServer, SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
+import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SlotsHandle, slots } from '../../packages/holdfast/src/slots/slots.ts'
 import { near } from '../../packages/holdfast/src/objects/types.ts'
 import { procedure } from '../../packages/holdfast/src/calls/calls.ts'
@@ -69,6 +70,7 @@ const roll = procedure('roll', ({ sides }: { sides: number }) => sides - 1)
 const TYPES_OF_DOTS = [Dot, Pot, Rock, Card, Eye, Mote, bump, roll, Count]
 /** What the code must know of the types. */
 export const RULES = [Card, Dot, Eye, Mote, Pot, Rock].map(({ rules }) => rules)
+const WIRE = 'rtt=16,jitter=3,loss=2%'
 const WAIT_MS = 60_000
 /** More than any of them has, but for one. */
 const PER_PLAYER = 7
@@ -111,7 +113,10 @@ export async function captureSession(): Promise<Sent[]> {
   const all = [bea, cy, dee, gil]
   await handOver(stage, bea, all)
   const left = await disaster(stage, all)
-  for (const session of left) void session.leave()
+  // A page that is closed has no time to leave.
+  const [closed] = left as InternalSession[]
+  closed!.end('closed')
+  for (const session of left) if (session !== closed) void session.leave()
   await sim.run(4_000)
   return stage.sent
 }
@@ -228,7 +233,7 @@ export function open(
   types: readonly Definition[] = TYPES_OF_DOTS,
   closed?: readonly string[],
 ): Stage {
-  const sim = createWorld({ seed: 28, conditions: 'rtt=16,jitter=3,loss=2%', linesMax: 0 })
+  const sim = createWorld({ seed: 28, conditions: WIRE, linesMax: 0 })
   const sent: Sent[] = []
   serve(sim, sent, closed)
   const until = async (what: string, holds: () => boolean): Promise<void> => {
@@ -347,6 +352,15 @@ async function lookAround({ until }: Stage, sessions: Session[]): Promise<void> 
 async function mishear({ sim, sent, until }: Stage, [ada, bea]: [Session, Session]): Promise<void> {
   const { epoch } = ada.debug.figures()
   await until('bea stands by', () => bea.debug.figures().role === 'backup')
+  // A near relay would carry on before anybody is suspected.
+  const relay = (wire: string): void => {
+    for (const name of ['ada', 'bea']) {
+      sim.conditions(name, 'hub', wire)
+      sim.conditions('hub', name, wire)
+    }
+  }
+  relay('rtt=200')
+  await sim.run(6_000)
   const mend = sim.deafen('ada', 'bea')
   const from = sent.length
   const isVetoed = (): boolean => {
@@ -358,6 +372,7 @@ async function mishear({ sim, sent, until }: Stage, [ada, bea]: [Session, Sessio
   await sim.run(3_000)
   if (ada.debug.figures().epoch !== epoch) throw new Error('somebody took over')
   mend()
+  relay(WIRE)
 }
 
 async function outage({ sim, until }: Stage, bea: Session): Promise<void> {

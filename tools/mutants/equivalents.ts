@@ -293,8 +293,8 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   equivalent(
     'link/link.ts deadline',
     `at > link.waitsSince &&
-    pace.hasRoom(link.pace)`,
-    'pace.hasRoom(link.pace)',
+    pace.hasRoom(path.pace)`,
+    'pace.hasRoom(path.pace)',
     FASTER,
   ),
   equivalent(
@@ -331,7 +331,7 @@ export const EQUIVALENTS: readonly Equivalent[] = [
   ),
   equivalent(
     'link/verdict.ts takeAcks',
-    'sent.fate[slotOf(sent, sequence)] = FATE.acked',
+    'sent.fate[slot] = FATE.acked',
     ';',
     'A bare ack has no verdict, so it may be acked again.',
   ),

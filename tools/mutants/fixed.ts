@@ -26,9 +26,9 @@ function fixed(id: string, place: string, text: string, put: string, nth: number
 export const FIXED: readonly Fixed[] = [
   fixed(
     'L7',
-    'link/verdict.ts detectLoss',
-    'sequence <= sent.newestAcked - link.loss.later',
-    'sequence < sent.newestAcked - link.loss.later',
+    'link/verdict.ts dueAt',
+    'place <= newestAcked - later',
+    'place < newestAcked - later',
   ),
   fixed('L8', 'link/timing/loss.ts sample', 'Math.min(held, STATE_ACK_DELAY_MAX)', 'held'),
   fixed('L10', 'link/verdict.ts ackedBy', 'acked < sent.next', 'acked <= sent.next'),

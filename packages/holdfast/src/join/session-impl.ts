@@ -23,7 +23,9 @@ import type { SlotsHandle, SlotsType, SlotsApi } from '../slots/slots.ts'
 import type { Fields, StateOf } from '../wire/fields/schema.ts'
 import { parse } from '../faults/conditions.ts'
 import { badValue, type ErrorCode, HoldfastError, type Millis, type PeerId } from '../machine.ts'
+import * as link from '../link/link.ts'
 import * as member from '../member/member.ts'
+import { isByRelay } from '../paths/paths.ts'
 import type { MemberEvent, Runtime } from '../member/state.ts'
 import type { Reports } from '../api/reports.ts'
 import type { MemberLoop, MemberLoopOptions } from '../runtime/member-loop.ts'
@@ -610,10 +612,9 @@ export function figuresOf(memberLoop: MemberLoop | null, view: View, inc: PeerId
   const member = memberLoop?.member ?? null
   const own = view.primary === inc
   const peer = member?.peers.get(view.primary)
-  const relayed = peer?.path.startsWith('relay:')
   return {
-    rttMs: own ? 0 : (peer?.link?.rtt.smoothed ?? null),
-    path: own || !peer?.link ? 'none' : relayed ? 'relay' : 'direct',
+    rttMs: own ? 0 : peer?.link ? link.current(peer.link).rtt.smoothed : null,
+    path: own || !peer?.link ? 'none' : isByRelay(peer.paths) ? 'relay' : 'direct',
     epoch: view.epoch,
     role: member?.session.server.role ?? 'idle',
     returns: member?.counters.returns ?? 0,
@@ -647,5 +648,5 @@ export function safetyOf(
 // Its acks came through the hub, which is away: changes wait at once, long before the lease ends.
 function isBackupBeyondHub({ server, hub, detectors }: MemberLoop['member']['session']): boolean {
   if (server.role !== 'backedup' || hub.up) return false
-  return detectors.get(server.backup)?.relayed ?? false
+  return detectors.get(server.backup)?.path === 'relay'
 }

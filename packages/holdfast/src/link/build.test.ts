@@ -269,7 +269,7 @@ describe('a packet', () => {
     const { link: own } = lone
     expect(own).toMatchObject({ unanswered: 0, ackAt: Infinity, newestAt: NaN, lastSent: 0 })
     expect(own.counters).toMatchObject({ sent: 1, bytesSent: left!.length, bareAcks: 0 })
-    expect(own.pace.flying).toBe(left!.length)
+    expect(link.current(own).pace.flying).toBe(left!.length)
   })
   test('lies in memory of its own while it leaves, and gives it back (PR-2)', () => {
     const [own, other] = [link.create(0), link.create(0)]

@@ -169,19 +169,19 @@ describe('round trips', () => {
     for (let n = 0; n < 4; n++) lone.knock()
     lone.now = 40
     lone.hear([], { ack: 1, bits: 0b11 })
-    expect(lone.link.rtt).toMatchObject({ samples: 1, latest: 40 })
+    expect(link.current(lone.link).rtt).toMatchObject({ samples: 1, latest: 40 })
     lone.now = 90
     lone.hear([], { ack: 1, bits: 0b11 })
     // Packet 3 comes first, then 2 in an older header.
     lone.hear([], { ack: 3, bits: 0b1101 })
-    expect(lone.link.rtt).toMatchObject({ samples: 2, latest: 90 })
+    expect(link.current(lone.link).rtt).toMatchObject({ samples: 2, latest: 90 })
     lone.now = 120
     expect(lone.hear([], { ack: 2, bits: 0b111 }).brought).toEqual(['acked 2'])
     lone.knock()
     lone.knock()
     // Of a peer of its own making, which acks a packet without the one that it names.
     expect(lone.hear([], { ack: 5, bits: 0b10 }).brought).toEqual(['acked 4'])
-    expect(lone.link.rtt.samples).toBe(2)
+    expect(link.current(lone.link).rtt.samples).toBe(2)
   })
   test('are not measured by a packet that was given up (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000, limits: { ...LIMITS, window: 3 } }).quiet()
@@ -189,7 +189,7 @@ describe('round trips', () => {
     expect(lone.lost).toEqual([0])
     lone.now = 50
     expect(lone.hear([], { ack: 0, bits: 1 }).brought).toEqual(['acked 0'])
-    expect(lone.link.rtt.samples).toBe(0)
+    expect(link.current(lone.link).rtt.samples).toBe(0)
   })
 })
 
@@ -205,7 +205,7 @@ describe('loss', () => {
     lone.knock()
     lone.now = 14
     lone.hear([], { ack: 3, bits: 0b1001 })
-    const wait = patience(lone.link.rtt)
+    const wait = patience(link.current(lone.link).rtt)
     expect(lone.link.loss.lostAt).toBeCloseTo(10 + wait, 9)
     expect(lone.deadline()).toBeCloseTo(10 + wait, 9)
     lone.wake(10 + wait)
@@ -218,12 +218,17 @@ describe('loss', () => {
   test('L7: what is lost flies no longer; where packets queue it takes the window to 0.7 (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
     for (let n = 0; n < 5; n++) lone.knock()
-    Object.assign(lone.link.rtt, { samples: 9, min: 1, smoothed: 1_000, variation: 0 })
-    const { window, flying } = lone.link.pace
+    Object.assign(link.current(lone.link).rtt, {
+      samples: 9,
+      min: 1,
+      smoothed: 1_000,
+      variation: 0,
+    })
+    const { window, flying } = link.current(lone.link).pace
     lone.hear([], { ack: 4, bits: 1 })
     expect(lone.link.counters.lost).toBe(2)
-    expect(lone.link.pace.window).toBeCloseTo(window * 0.7, 6)
-    expect(lone.link.pace.flying).toBeCloseTo((flying / 5) * 2, 6)
+    expect(link.current(lone.link).pace.window).toBeCloseTo(window * 0.7, 6)
+    expect(link.current(lone.link).pace.flying).toBeCloseTo((flying / 5) * 2, 6)
   })
 })
 

@@ -174,7 +174,7 @@ describe('verdicts', () => {
     run(pair, pair.now + 5)
     offer(pair, 0, 4, numbered(2))
     run(pair, pair.now + 101)
-    const { rtt } = pair.ends[0].link
+    const { rtt } = link.current(pair.ends[0].link)
     const due = pair.ends[0].packets[before]!.at + (9 / 8) * Math.max(rtt.smoothed, rtt.latest)
     run(pair, due - 0.5)
     expect(pair.ends[0].lost).toEqual([])
@@ -224,12 +224,12 @@ describe('newest state', () => {
     let value = 0
     const pulled: number[] = []
     const changing = { ...sink, write: () => (pulled.push(value), -1) }
-    from.pace.flying = from.pace.window
+    link.current(from).pace.flying = link.current(from).pace.window
     link.scheduleWrite(from, 0)
     link.flush(from, 0, changing)
     value = 1
     expect(pulled).toEqual([])
-    from.pace.flying = 0
+    link.current(from).pace.flying = 0
     link.wake(from, 5, changing)
     expect(pulled).toEqual([1])
     expect(from.writeScheduled).toBe(false)
@@ -287,7 +287,7 @@ describe('newest state', () => {
 
   test('L7: the window doubles without loss, falls to 0.7 once a round, and never below two', () => {
     const pair = createPair(1, { delay: 50 })
-    const { pace } = pair.ends[0].link
+    const { pace } = link.current(pair.ends[0].link)
     const first = pace.window
     for (let count = 0; count < 100; count++) send(pair, 0, numbered(count, 1000))
     run(pair, 150)
@@ -307,7 +307,7 @@ describe('newest state', () => {
     run(pair, 1000)
     const moments = new Map<number, number>()
     for (const { at } of pair.ends[0].packets) moments.set(at, (moments.get(at) ?? 0) + 1)
-    expect(pair.ends[0].link.pace.window).toBeGreaterThan(40 * PACKET_MAX)
+    expect(link.current(pair.ends[0].link).pace.window).toBeGreaterThan(40 * PACKET_MAX)
     // A bucket holds ten packets; what acks release at once is at most that and two more.
     expect(Math.max(...moments.values())).toBeLessThanOrEqual(13)
     expect(moments.size).toBeGreaterThan(30)
@@ -318,21 +318,21 @@ describe('acks and keepalives', () => {
   test('L6: a lone packet is acked after 25 ms, two at once, and the delay is told', () => {
     const pair = createPair(1, { delay: 10 }, { keepaliveMs: 10_000 })
     pair.ends.forEach((end) => Object.assign(end.link.clock, ASKED))
-    pair.ends.forEach((end) => (end.link.clock.asked = [1]))
+    pair.ends.forEach((end) => (end.link.clock.asked = [{ at: 1, by: 0 }]))
     send(pair, 0, numbered(0))
     run(pair, 34)
     expect(sentBy(pair, 1)).toBe(0)
     run(pair, 36)
     expect(sentBy(pair, 1)).toBe(1)
     run(pair, 100)
-    expect(pair.ends[0].link.rtt.latest).toBeCloseTo(45)
+    expect(link.current(pair.ends[0].link).rtt.latest).toBeCloseTo(45)
     send(pair, 0, numbered(1))
     send(pair, 0, numbered(2))
     run(pair, 111)
     expect(sentBy(pair, 1)).toBe(2)
     run(pair, 200)
     // 20 ms of way, though the first ack was held for 25: the second sample is exact.
-    expect(pair.ends[0].link.rtt.min).toBeCloseTo(20)
+    expect(link.current(pair.ends[0].link).rtt.min).toBeCloseTo(20)
   })
 
   test('L6: an ack rides on data where there is some', () => {
@@ -367,7 +367,7 @@ describe('acks and keepalives', () => {
     expect(pair.ends[0].acked.toSorted(rising)).toEqual(upTo(13))
     // Nobody was in doubt meanwhile, and nobody took the wait for a longer way.
     expect(pair.ends[0].link.counters.probes).toBe(0)
-    expect(pair.ends[0].link.rtt.smoothed).toBeLessThan(25)
+    expect(link.current(pair.ends[0].link).rtt.smoothed).toBeLessThan(25)
   })
 
   test('L6: behind a hole, beside a message and where half the window flies no ack waits', () => {
@@ -389,7 +389,7 @@ describe('acks and keepalives', () => {
     run(pair, 736)
     expect(pair.ends[0].acked).toContain(10)
     // One packet of a small window that is half full.
-    pair.ends[0].link.pace.window = 2 * PACKET_MAX
+    link.current(pair.ends[0].link).pace.window = 2 * PACKET_MAX
     offer(pair, 0, 4, numbered(10, PACKET_MAX - 100))
     offer(pair, 0, 4, numbered(11, 200))
     run(pair, 800)
@@ -399,7 +399,7 @@ describe('acks and keepalives', () => {
   test('L6: bare acks are never acked', () => {
     const pair = createPair(1, {}, { keepaliveMs: 10_000 })
     pair.ends.forEach((end) => Object.assign(end.link.clock, ASKED))
-    pair.ends.forEach((end) => (end.link.clock.asked = [1]))
+    pair.ends.forEach((end) => (end.link.clock.asked = [{ at: 1, by: 0 }]))
     send(pair, 0, numbered(0))
     run(pair, 9000)
     expect(sentBy(pair, 0)).toBe(1)

@@ -15,7 +15,6 @@ import { badValue, rulesOf, type Millis, assert } from '../machine.ts'
 import { type Arrivals, clear, note } from './arrivals.ts'
 import { addFragment } from './packets/assembly.ts'
 import {
-  createSamples,
   EAGER_SAMPLES,
   errorOf,
   offsetOf,
@@ -40,10 +39,11 @@ import {
   CHANNEL_MIN,
   FRAME_MAX,
 } from './limits.ts'
-import { createRtt, LATER_PACKETS, probeAt } from './timing/loss.ts'
+import { LATER_PACKETS, probeAt } from './timing/loss.ts'
 import * as pace from './timing/pace.ts'
 import { createHeader, isFragment, readHeader, writeHeader } from './packets/packet.ts'
 import * as parts from './packets/parts.ts'
+import { current } from './paths.ts'
 import * as reliable from './reliable.ts'
 import { createState, type Link, type LinkRules, type LinkSink, NOTHING_WAITS } from './state.ts'
 import { ackedBy, detectLoss, takeAcks, giveUp } from './verdict.ts'
@@ -60,6 +60,7 @@ export const RULES: LinkRules = rulesOf<LinkRules>({
 })
 
 export { type Arrival, type Arrivals, createArrivals } from './arrivals.ts'
+export { current, use } from './paths.ts'
 export { type Link, type LinkSink, NOTHING_WAITS } from './state.ts'
 
 // CLOSE is not acked, so several copies leave.
@@ -133,12 +134,6 @@ export function isMeasured({ clock }: Link): boolean {
   return clock.samples.length >= EAGER_SAMPLES || errorOf(clock) <= SURE_MS
 }
 
-/** Discards the measurements of the path, because packets now take another one. */
-export function measureAnew({ clock, rtt }: Link): void {
-  Object.assign(clock, createSamples(), { shift: clock.shift })
-  Object.assign(rtt, createRtt())
-}
-
 /** The peer's clock (with its shift) minus ours, or null while nothing is known (L9). */
 export function offset(link: Link): Millis | null {
   return offsetOf(link.clock)
@@ -151,14 +146,22 @@ export function offset(link: Link): Millis | null {
  * @param packet  arrivals hold views of its bytes
  * @param arrivals  cleared, then filled from the packet; acks count even if the packet is refused
  *   for lack of room
+ * @param by  id of the path by which it came; -1 if that is none of ours
  * @returns false, and counted, if it was malformed, a duplicate, stale, or refused for lack of
  * room. If true, call `answer` after handling the arrivals
  */
-export function receive(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
+export function receive(
+  link: Link,
+  now: Millis,
+  packet: Uint8Array,
+  arrivals: Arrivals,
+  by: number = link.using,
+): boolean {
   clear(arrivals)
   if (link.closed !== null) return false
   link.counters.received += 1
   link.counters.bytesReceived += packet.length
+  cameBy = by
   if (!isFragment(packet)) return receiveWhole(link, now, packet, arrivals)
   const whole = addFragment(link.assemblies, packet)
   if (whole === 'malformed') return refuse(link)
@@ -173,6 +176,7 @@ function refuse(link: Link): false {
 // Shared by all links, because no other code runs while a packet is read.
 const header = createHeader()
 const cursor = frames.createFrames()
+let cameBy = 0
 
 function receiveWhole(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals): boolean {
   try {
@@ -197,7 +201,7 @@ function digest(link: Link, now: Millis, packet: Uint8Array, arrivals: Arrivals)
   const found = inspect(link)
   if (acked === null || found === MALFORMED) return refuse(link)
   link.lastReceived = now
-  takeAcks(link, now, acked, header.ackBits, cursor.held, arrivals)
+  takeAcks(link, now, acked, header.ackBits, cursor.held, cameBy, arrivals)
   detectLoss(link, now, arrivals)
   if (link.rules.refuses((found & NO_ROOM) !== 0)) {
     counters.droppedForRoom += 1
@@ -270,7 +274,7 @@ function apply(link: Link, now: Millis, arrivals: Arrivals): void {
     }
     case frames.KIND.clock:
       if (cursor.flags !== 0) {
-        takeAnswer(clock, now, cursor.t0, cursor.t1, cursor.t2)
+        takeAnswer(clock, now, cameBy, cursor.t0, cursor.t1, cursor.t2)
       } else {
         clock.question = cursor.t0
         clock.questionAt = now
@@ -283,8 +287,9 @@ function apply(link: Link, now: Millis, arrivals: Arrivals): void {
 
 /** Sends waiting data, as far as window and pacing allow (L7). */
 export function flush(link: Link, now: Millis, sink: LinkSink): void {
-  while (hasWaiting(link) && pace.hasRoom(link.pace)) {
-    if (!pace.mayLeave(link.pace, now, link.rtt.smoothed)) return
+  const path = current(link)
+  while (hasWaiting(link) && pace.hasRoom(path.pace)) {
+    if (!pace.mayLeave(path.pace, now, path.rtt.smoothed)) return
     if (!build(link, now, sink, 'data')) return
   }
 }
@@ -300,7 +305,7 @@ export function wake(link: Link, now: Millis, sink: LinkSink): void {
   if (link.closed !== null) return
   const { loss, sent } = link
   if (loss.lostAt <= now) detectLoss(link, now, sink)
-  else if (sent.oldest < sent.next && probeAt(loss, link.rtt, sent.oldest) <= now) {
+  else if (sent.oldest < sent.next && probeAt(loss, current(link).rtt, sent.oldest) <= now) {
     probeLoss(link, now, sink)
   }
   flush(link, now, sink)
@@ -340,18 +345,19 @@ function probeLoss(link: Link, now: Millis, sink: LinkSink): void {
 export function deadline(link: Link): Millis {
   if (link.closed !== null) return Infinity
   const { loss, sent } = link
+  const path = current(link)
   let at = Math.min(link.lastSent + link.keepaliveMs, link.ackAt)
   if (sent.oldest < sent.next) {
     const { lostAt } = loss
-    at = Math.min(at, lostAt < Infinity ? lostAt : probeAt(loss, link.rtt, sent.oldest))
+    at = Math.min(at, lostAt < Infinity ? lostAt : probeAt(loss, path.rtt, sent.oldest))
   }
   if (
     at > link.waitsSince &&
-    pace.hasRoom(link.pace) &&
+    pace.hasRoom(path.pace) &&
     hasWaiting(link) &&
     link.rules.hasNumber(link)
   ) {
-    at = Math.min(at, Math.max(link.waitsSince, pace.leavesAt(link.pace, link.rtt.smoothed)))
+    at = Math.min(at, Math.max(link.waitsSince, pace.leavesAt(path.pace, path.rtt.smoothed)))
   }
   return at
 }
@@ -428,7 +434,7 @@ function fill(
   // An answer may leave alone: it may be why a whole frame did not fit.
   const questions =
     purpose !== 'close' &&
-    shouldAsk(clock, now, link.rtt.smoothed) &&
+    shouldAsk(clock, now, current(link).rtt.smoothed) &&
     writer.length + frames.QUESTION_BYTES <= PACKET_MAX
   if (questions) frames.writeQuestion(writer, now)
   const asked = purpose === 'probe' || purpose === 'keepalive'
@@ -436,7 +442,7 @@ function fill(
   const pads = onlyState && (asked || (content && isTight(link, writer)))
   if (pads) frames.writePad(writer)
   if (answers) clock.question = NaN
-  if (questions) ask(clock, now)
+  if (questions) ask(clock, now, link.using)
   if (!onlyState || pads) link.loss.soonest = sequence
   commit(link, now, writer.length, content || questions || asked)
   sink.packet(writer.bytes.subarray(0, writer.length))
@@ -449,7 +455,8 @@ function isOnlyState({ sent, parted }: Link, sequence: number, before: number): 
 }
 
 // Half of the window is in flight, so a slow ack would stall us.
-function isTight({ pace: { flying, window } }: Link, { length }: ByteWriter): boolean {
+function isTight(link: Link, { length }: ByteWriter): boolean {
+  const { flying, window } = current(link).pace
   return (flying + length) * 2 > window && length < PACKET_MAX
 }
 
@@ -549,7 +556,8 @@ function pull(link: Link, sink: LinkSink, writer: ByteWriter): void {
 
 function commit(link: Link, now: Millis, size: number, asks: boolean): void {
   const { counters } = link
-  enter(link.sent, now, size, !asks)
+  const path = current(link)
+  enter(link.sent, now, size, !asks, path)
   counters.sent += 1
   counters.bytesSent += size
   link.lastSent = now
@@ -560,6 +568,6 @@ function commit(link: Link, now: Millis, size: number, asks: boolean): void {
     counters.bareAcks += 1
     return
   }
-  pace.left(link.pace, size)
+  pace.left(path.pace, size)
   link.loss.probeFrom = now
 }

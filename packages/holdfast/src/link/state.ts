@@ -6,9 +6,9 @@ import { createAssemblies } from './packets/assembly.ts'
 import type { Arrivals } from './arrivals.ts'
 import { createSamples } from './timing/clock.ts'
 import type { Limits } from './limits.ts'
-import { createLoss, createRtt } from './timing/loss.ts'
-import { createPace } from './timing/pace.ts'
+import { createLoss } from './timing/loss.ts'
 import { createParted } from './packets/parts.ts'
+import { createPath, type LinkPath } from './paths.ts'
 import { createIncoming, createOutgoing } from './reliable.ts'
 import { createReceived, createSent } from './window.ts'
 
@@ -56,9 +56,11 @@ export function createState(now: Millis, keepaliveMs: Millis, limits: Limits, ru
     closed: null as number | null,
     sent: createSent(limits),
     received: createReceived(limits),
-    rtt: createRtt(),
+    /** At most PATHS_KEPT, each at its id modulo that. */
+    paths: [createPath(now, 0)] as LinkPath[],
+    /** The id of the path by which packets leave. */
+    using: 0,
     loss: createLoss(now),
-    pace: createPace(now),
     outgoing: createOutgoing(),
     incoming: createIncoming(),
     parted: createParted(),

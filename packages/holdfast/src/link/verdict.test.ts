@@ -36,9 +36,9 @@ test('L3: of an acked packet each piece of each run has arrived, at once (PR-2)'
   for (const id of carried) noteRun(sent, id)
   const sequence = sent.next
   expect(sent.runCount[sequence]).toBe(2)
-  enter(sent, 0, 100, false)
+  enter(sent, 0, 100, false, link.paths[0]!)
   const arrivals = createArrivals()
-  takeAcks(link, 10, sequence, 1, 0, arrivals)
+  takeAcks(link, 10, sequence, 1, 0, 0, arrivals)
   const told = arrivals.list.map(({ what, number }) => `${what} ${number}`)
   expect(told).toEqual([`acked ${sequence}`, `delivered ${ids[1]}`])
   const stages = ids.slice(2).map((id) => reliable.pieceAt(outgoing, id)!.stage)

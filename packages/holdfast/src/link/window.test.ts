@@ -48,7 +48,7 @@ describe('the pieces of a packet', () => {
     expect(runsOf(0)).toEqual([1, 3, 7, 2, 20, 1, 30, 2])
     expect(noteRun(sent, 40)).toBe(false)
     expect(noteRun(sent, 32)).toBe(true)
-    enter(sent, 0, 100, false)
+    enter(sent, 0, 100, false, { id: 0, next: 0 })
     // It follows the last piece of the packet before, and is in a packet of its own.
     expect(noteRun(sent, 33)).toBe(true)
     expect([runsOf(0), runsOf(1)]).toEqual([

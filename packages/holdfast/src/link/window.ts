@@ -32,6 +32,9 @@ export function createSent({ memory, first }: Limits) {
     at: new Float64Array(memory),
     /** Length of the packet, in bytes. */
     size: new Uint16Array(memory),
+    /** Id of the path by which the packet left, and its place among the packets of that path. */
+    path: new Uint16Array(memory),
+    place: new Float64Array(memory),
     /** Pairs of first piece and count, RUNS_MAX for each packet. */
     runs: new Float64Array(memory * RUNS_MAX * 2),
     /** How many of the packet's runs are used. */
@@ -60,11 +63,19 @@ export function slotOf(sent: Sent, sequence: number): number {
 }
 
 /** Enters the packet `sent.next`, its runs already noted. @param bare  it gets no verdict */
-export function enter(sent: Sent, now: Millis, size: number, bare: boolean): void {
+export function enter(
+  sent: Sent,
+  now: Millis,
+  size: number,
+  bare: boolean,
+  path: { readonly id: number; next: number },
+): void {
   const slot = slotOf(sent, sent.next)
   sent.fate[slot] = bare ? FATE.bare : FATE.flying
   sent.at[slot] = now
   sent.size[slot] = size
+  sent.path[slot] = path.id
+  sent.place[slot] = path.next++
   sent.next += 1
   skipResolved(sent)
 }

@@ -6,13 +6,14 @@
  * packets stay on the relay until it is open and proven. Signals travel inside the sealed link, so
  * nobody else makes this process share its addresses or open a connection.
  *
- * If a channel fails, or packets no longer use it, the older member offers another one, and waits
+ * If a channel fails, or answers no probe, the older member offers another one, and waits
  * longer after each failure.
  */
 
 import * as bucket from '../bucket.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { isRelayed, peerOf } from '../wire/relay.ts'
+import { find, isByRelay } from '../paths/paths.ts'
+import { peerOf } from '../wire/relay.ts'
 import { type Channels, type Pair, type Runtime, SIGNAL_CHANNEL } from './state.ts'
 
 /** The address by which a row says that its member takes channels. */
@@ -137,15 +138,17 @@ function step(
   withdraw: (inc: PeerId, address: string) => void,
 ): void {
   const peer = member.peers.get(inc)
-  const isNeeded = peer?.link !== null && peer !== undefined && isRelayed(peer.path)
+  const isNeeded = peer?.link !== null && peer !== undefined && isByRelay(peer.paths)
+  // One that failed before is proven for a while before packets go by it.
+  const isGood = peer !== undefined && find(peer.paths, pair.address)?.state === 'good'
   if (pair.state === 'closed') {
     // Without a link no signal arrives, and a better path needs no channel: looked at again later.
     pair.dueAt = now + (isNeeded ? OPENING_MS : WATCH_MS)
     if (!isNeeded) return
     pair.state = 'opening'
     ports.channels!.offer(inc)
-  } else if (pair.state === 'open' && !isNeeded) {
-    pair.failures = 0
+  } else if (pair.state === 'open' && (isGood || !isNeeded)) {
+    if (!isNeeded) pair.failures = 0
     pair.dueAt = now + WATCH_MS
   } else {
     const { address } = pair

@@ -235,7 +235,9 @@ export function probe(run: Runtime, peer: Peer): void {
  */
 export function noteDeadline(run: Runtime, peer: Peer): void {
   const { askAt = Infinity, until = Infinity } = peer.reachability ?? {}
-  const due = peer.link ? Math.min(link.deadline(peer.link), askAt, until) : peer.askAt
+  const due = peer.link
+    ? Math.min(link.deadline(peer.link), peer.paths.dueAt, askAt, until)
+    : peer.askAt
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 

@@ -526,11 +526,10 @@ export function onJoinSigned(run: Runtime, job: JobOf<'sign'>, signature: Uint8A
   const { phase, found, named } = member
   if (phase !== 'asking' || found !== job.session || member.joinPeer || !named) return
   peers.createSeal(run, found)
-  const peer = peers.blank(run, named.key, true)
+  const peer = peers.blank(named.key, true)
   const join = encode(joinLayout, { ...job.join, signature })
-  peer.path = knocking(0)
   member.joinPeer = peer
-  const asked = { peer: named.key, to: named.inc, addresses: [peer.path], join }
+  const asked = { peer: named.key, to: named.inc, addresses: [knocking(0)], join }
   seal.ask(member.seal!, now, asked)
 }
 

@@ -50,7 +50,7 @@ export function admit(run: Runtime, { peer: key, address, join: blob }: Request)
     member.counters.unchecked++
     return 'later'
   }
-  const peer = peers.blank(run, key, false)
+  const peer = peers.blank(key, false)
   const number = member.nextPendingJoin++
   const until = now + PENDING_JOIN_MS
   const pending = { peer, address, number, join: blob!, refused: false, waits: null, until }
@@ -65,7 +65,7 @@ function makeRoom(run: Runtime, key: PeerKey, address: string): boolean {
   pendingJoins.delete(key)
   const same = [...pendingJoins.values()].filter((pending) => pending.address === address)
   // A member that never attached keeps its KNOCK path until it is removed.
-  const ghosts = [...members.values()].filter(({ path }) => path === address).length
+  const ghosts = [...members.values()].filter((peer) => peers.pathOf(peer) === address).length
   const isCrowd = isKnocking(address) && same.length + ghosts >= PENDING_JOINS_PER_STREAM
   if (!isCrowd && pendingJoins.size < PENDING_JOINS_MAX) return true
   const others = isCrowd ? same : [...pendingJoins.values()]

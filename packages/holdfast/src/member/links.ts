@@ -8,7 +8,7 @@
 import { KEEPALIVE } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
-import { isRelayed, relayed } from '../wire/relay.ts'
+import * as paths from '../paths/paths.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
@@ -65,7 +65,8 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   const peer = peers.find(run, key)
   if (!peer?.link) return void member.counters.stray++
   const { link: own } = peer
-  const isTaken = link.receive(own, run.now, bytes, run.arrivals)
+  const by = paths.find(peer.paths, from)?.id ?? -1
+  const isTaken = link.receive(own, run.now, bytes, run.arrivals, by)
   const before = peer.inc === 0 ? takeJoinAnswer(run, peer) : 0
   if (peer.inc !== 0) dispatch.takeArrivals(run, peer.inc, before)
   if (!isTaken) return
@@ -96,8 +97,8 @@ function onSealEvent(run: Runtime, event: SealEvent): void {
       return onLinkUp(run, event)
     case 'down':
       return peer?.link && peer.inc !== 0 ? peers.forget(run, peer) : undefined
-    case 'moved':
-      return peer?.link && peer.inc !== 0 ? peers.onMoved(run, peer, event.address) : undefined
+    case 'answered':
+      return peer?.link && peer.inc !== 0 ? peers.onAnswered(run, peer, event.address) : undefined
     case 'refused':
       return peer && !peer.link ? onDenied(run, peer) : undefined
     case 'failed':
@@ -151,9 +152,9 @@ function askAgain(run: Runtime, peer: Peer, wait: Millis): void {
   dispatch.noteDeadline(run, peer)
 }
 
-/** Primary and backup cannot reach each other: relays their packets through the hub for a while. */
-export function tryRelay(run: Runtime, inc: PeerId): void {
-  const { member, now } = run
+/** The hub is asked whether a peer lives: the two show it that they reach each other through it. */
+export function beatByRelay(run: Runtime, inc: PeerId): void {
+  const { member } = run
   if (!member.peers.has(inc)) reconcile(run)
   const peer = member.peers.get(inc)
   if (!peer) return
@@ -161,13 +162,7 @@ export function tryRelay(run: Runtime, inc: PeerId): void {
     if (peer.askAt < Infinity) askAgain(run, peer, 0)
     return
   }
-  peer.path = relayed(inc)
-  peers.route(run, peer, peer.path)
-  peer.pathAt = now
-  peer.relayUntil = now + peers.RELAY_KEPT_MS
-  member.reconcileDue = true
-  session.onRerouted(member.session, inc, true)
-  dispatch.probe(run, peer)
+  peers.beatByRelay(run, peer)
 }
 
 /** Asks for missing links that the session wants, and closes those of members that left. */
@@ -220,7 +215,7 @@ function dismiss(run: Runtime, peer: Peer): void {
 function setHeartbeat(run: Runtime, peer: Peer): void {
   if (!peer.link) return
   const { session: own } = run.member
-  const quick = watchedPeer(own) === peer.inc && !isRelayed(peer.path)
+  const quick = watchedPeer(own) === peer.inc && !paths.isByRelay(peer.paths)
   const { primary } = own.client.view
   const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
   const keepalive = quick ? HEARTBEAT_MS : serves ? KEEPALIVE : STANDBY_MS
@@ -242,6 +237,7 @@ export function wake(run: Runtime): void {
       if (run.now >= peer.askAt) askForLink(run, peer)
       continue
     }
+    peers.wakePaths(run, peer)
     if (link.deadline(peer.link) <= run.now)
       link.wake(peer.link, run.now, dispatch.sinkOf(run, peer))
     if (peer.reachability) peers.checkReachability(run, peer, peer.reachability)
@@ -266,8 +262,8 @@ function askForLink(run: Runtime, peer: Peer): void {
 export function measure(run: Runtime, inc: PeerId): void {
   const own = run.member.peers.get(inc)?.link
   if (!own) return
-  const { rtt, outgoing } = own
-  session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, outgoing.bytes)
+  const { rtt } = link.current(own)
+  session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, own.outgoing.bytes)
 }
 
 export function sweep(run: Runtime): void {
@@ -277,7 +273,7 @@ export function sweep(run: Runtime): void {
     if (!peer.link) continue
     if (link.isDown(peer.link, now) || isPrimarySilent(run, peer)) peers.forget(run, peer)
     else if (now - peer.idleSince > IDLE_MS) close(run, peer, CLOSE.idle)
-    else peers.tryOthers(run, peer)
+    else peers.limitPaths(run, peer)
     measure(run, peer.inc)
     peer.link.clock.shift = peers.shiftOf(run)
   }
@@ -289,8 +285,9 @@ export function sweep(run: Runtime): void {
 function isPrimarySilent(run: Runtime, peer: Peer): boolean {
   const { session: own, hub } = run.member
   if (!peer.link || !peer.initiator || peer.inc !== own.client.view.primary) return false
-  if (isRelayed(peer.path) && hub !== 'attached') return false
-  const since = Math.max(peer.link.lastReceived, isRelayed(peer.path) ? own.hub.since : 0)
+  const byRelay = paths.isByRelay(peer.paths)
+  if (byRelay && hub !== 'attached') return false
+  const since = Math.max(peer.link.lastReceived, byRelay ? own.hub.since : 0)
   return run.now - since > LOST_MS
 }
 

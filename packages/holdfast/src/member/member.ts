@@ -36,6 +36,7 @@ import * as joinClient from './join-client.ts'
 import * as joinResponder from './join-responder.ts'
 import * as links from './links.ts'
 import * as storedRoom from './stored-room.ts'
+import * as paths from '../paths/paths.ts'
 import * as peers from './peers.ts'
 import * as roomExport from './room-export.ts'
 import * as roomKey from './room-key.ts'
@@ -232,7 +233,7 @@ function onSessionEvent(run: Runtime, event: SessionEvent): void {
     case 'welcome':
       return welcome(run, event.to)
     case 'unheard':
-      return links.tryRelay(run, event.peer)
+      return links.beatByRelay(run, event.peer)
     case 'askRoom':
       return roomExport.answer(run, event, knownTime(run))
     case 'room':
@@ -435,13 +436,18 @@ export function stop(run: Runtime, now: Millis, aside: boolean = false): ToHub[]
   return aside && isWhole ? [joinClient.helloMessage(), joinClient.attachMessage(run)] : null
 }
 
+function onStalled(run: Runtime, stalledMs: Millis): void {
+  session.onStalled(run.turn, stalledMs)
+  for (const peer of run.member.peers.values()) paths.forgive(peer.paths, run.now, stalledMs)
+}
+
 /** Does what is due. @param dueAt  when the runtime should have called, which shows a stall */
 export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   begin(run, now)
   const { member } = run
   // Each has its own guard: an error must not skip the others.
   guard(run, 'the clock', () => {
-    if (now - dueAt > STALL_MS) session.onStalled(run.turn, now - dueAt)
+    if (now - dueAt > STALL_MS) onStalled(run, now - dueAt)
     joinClient.wake(run)
     if (now < member.sweepAt) return
     member.sweepAt = now + SWEEP_MS

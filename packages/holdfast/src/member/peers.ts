@@ -6,10 +6,12 @@
 
 import * as clock from '../link/timing/clock.ts'
 import * as link from '../link/link.ts'
+import * as paths from '../paths/paths.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed, isKnocking } from '../wire/relay.ts'
 import { isDialled } from '../wire/stream-address.ts'
 import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state.ts'
+import { patience, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as dispatch from './dispatch.ts'
 import { type Peer, type Runtime, drawKey, type ReachabilityCheck } from './state.ts'
@@ -19,25 +21,21 @@ import { admits } from '../session/membership.ts'
 
 /** Creates the peer of a member that we want a link with, or that wants one with us. */
 export function create(run: Runtime, inc: PeerId, initiator: boolean): Peer {
-  const peer = blank(run, keyOf(run, inc), initiator)
+  const peer = blank(keyOf(run, inc), initiator)
   peer.askAt = run.now
   takeNumber(run, peer, inc)
   dispatch.noteDeadline(run, peer)
   return peer
 }
 
-export function blank({ now }: Runtime, key: PeerKey | null, initiator: boolean): Peer {
+export function blank(key: PeerKey | null, initiator: boolean): Peer {
   return {
     inc: 0,
     key,
     link: null,
     initiator,
     askAt: Infinity,
-    paths: [],
-    path: '',
-    pathAt: now,
-    probeAt: Infinity,
-    relayUntil: -Infinity,
+    paths: paths.create(),
     held: null,
     reachability: null,
     idleSince: Infinity,
@@ -51,9 +49,8 @@ function takeNumber(run: Runtime, peer: Peer, inc: PeerId): void {
   })
   peer.inc = inc
   const channel = run.member.channels.pairs.get(inc)?.address ?? ''
-  peer.paths = [...direct, ...(channel === '' ? [] : [channel]), relayed(inc)]
-  if (peer.path === '') peer.path = peer.paths[0]!
-  peer.probeAt = run.now + (peer.link ? 0 : PROBE_MS)
+  const addresses = [...direct, ...(channel === '' ? [] : [channel]), relayed(inc)]
+  for (const address of addresses) paths.offer(peer.paths, run.now, address)
   run.member.peers.set(inc, peer)
 }
 
@@ -63,10 +60,10 @@ function mayDial({ initiator }: Peer, { kind }: Member): boolean {
   return initiator && kind === 'node'
 }
 
-export function open(run: Runtime, peer: Peer, path: string): void {
+export function open(run: Runtime, peer: Peer, address: string): void {
   peer.link = link.create(run.now)
-  peer.path = path
-  peer.pathAt = run.now
+  paths.begin(peer.paths, run.now, address)
+  link.use(peer.link, run.now, peer.paths.chosen!.id, NaN)
   peer.link.clock.shift = shiftOf(run)
   dispatch.noteDeadline(run, peer)
 }
@@ -78,7 +75,7 @@ export function shiftOf({ member, now }: Runtime): Millis {
 
 export function notifyLinked(run: Runtime, peer: Peer): void {
   notifyParts(run, peer)
-  session.onLinked(run.turn, peer.inc, isRelayed(peer.path))
+  session.onLinked(run.turn, peer.inc, peer.paths.heardBy)
 }
 
 function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
@@ -92,8 +89,8 @@ export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
   bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
   notifyParts(run, peer)
-  session.onEntered(run.turn, inc, isRelayed(peer.path))
-  tryOthers(run, peer)
+  session.onEntered(run.turn, inc, peer.paths.heardBy)
+  dispatch.noteDeadline(run, peer)
 }
 
 /** Forgets a peer, and ends the keys of its link without a message to it. */
@@ -167,12 +164,13 @@ export function keyOf(run: Runtime, inc: PeerId): PeerKey | null {
 }
 
 /** Asks a peer for a link, at all of its addresses. @returns false if that is impossible */
-export function requestLink(run: Runtime, { inc, key, paths }: Peer): boolean {
+export function requestLink(run: Runtime, { inc, key, paths: { candidates } }: Peer): boolean {
   const { seal: own, keys } = run.member
   if (!own || !key) return false
   keys.set(key, inc)
   updateSeal(run)
-  seal.ask(own, run.now, { peer: key, to: inc, addresses: paths })
+  const addresses = candidates.map(({ address }) => address)
+  seal.ask(own, run.now, { peer: key, to: inc, addresses })
   return true
 }
 
@@ -187,30 +185,17 @@ export function admitMember({ member }: Runtime, { peer, from, mv }: Request): V
   return 'notMember'
 }
 
-/** Sets the address of packets to a peer. @returns false if the peer has not validated it */
-export function route({ member }: Runtime, { key }: Peer, path: string): boolean {
-  return member.seal !== null && key !== null && seal.route(member.seal, key, path)
-}
-
-export function probeAddress(run: Runtime, { key }: Peer, path: string): void {
-  const { seal: own } = run.member
-  if (own && key) seal.probe(own, run.now, key, path)
-}
-
 export function hangUp({ member }: Runtime, { key }: Peer): void {
   if (member.seal && key) seal.hangUp(member.seal, key)
 }
 
-// Paths. Packets go where the last valid one came from. A silent path is given up for the next, and
-// a relayed path for a direct one as soon as that answers. The link is not affected: its numbers
-// and acks are end to end.
+// Paths: `paths/` decides by which address packets go. The link is not affected: its numbers and
+// acks are end to end.
 
-/** A path that is silent for so long is given up for the next (L8). */
-export const PATH_DEAD_MS: Millis = 1_000
-/** How often a direct path is tried while packets go through the hub. */
-export const PROBE_MS: Millis = 2_000
-/** Packets stay on the relay for so long after the hub was asked about a peer. */
-export const RELAY_KEPT_MS: Millis = 5_000
+/** By which address packets go to a peer; '' before its link is up. */
+export function pathOf({ paths: { chosen } }: Peer): string {
+  return chosen?.address ?? ''
+}
 
 /** A valid packet of the peer came from an address. */
 export function onPacket(run: Runtime, peer: Peer, from: string): void {
@@ -218,54 +203,110 @@ export function onPacket(run: Runtime, peer: Peer, from: string): void {
     peer.reachability = null
     run.member.counters.falseAlarms++
   }
-  if (from === peer.path) peer.pathAt = run.now
-  else reroute(run, peer, from)
+  paths.heard(peer.paths, run.now, from)
+  tellPath(run, peer)
 }
 
-/** A peer has validated an address: sealing sends there, unless we have a better path. */
-export function onMoved(run: Runtime, peer: Peer, address: string): void {
-  if (!reroute(run, peer, address)) route(run, peer, peer.path)
+/** The peer answered our challenge from an address. */
+export function onAnswered(run: Runtime, peer: Peer, address: string): void {
+  paths.answered(peer.paths, run.now, address)
+  dispatch.noteDeadline(run, peer)
 }
 
-// Only to an address that the peer has validated; sealing probes the others. Returns whether the
-// path changed.
-function reroute(run: Runtime, peer: Peer, path: string): boolean {
-  // KNOCK paths are for processes that are not members yet.
-  if (isKnocking(path)) return false
-  // A direct path that has worked is better than a relayed one that is merely open.
-  const stays = isRelayed(peer.path) ? run.now < peer.relayUntil : isRelayed(path)
-  if (stays && run.now - peer.pathAt < PATH_DEAD_MS) return false
-  if (!route(run, peer, path)) return false
-  const isBetter = isRelayed(peer.path) && !isRelayed(path)
-  peer.path = path
-  peer.pathAt = run.now
-  run.member.reconcileDue = true
-  // Measurements through the hub do not apply; a probe at once begins new ones.
-  if (isBetter && peer.link) {
-    link.measureAnew(peer.link)
-    dispatch.probe(run, peer)
-  }
-  session.onRerouted(run.member.session, peer.inc, isRelayed(path))
-  return true
+// The failure detector goes by the path by which we hear the peer.
+function tellPath({ member }: Runtime, { inc, paths: { heardBy } }: Peer): void {
+  session.onRerouted(member.session, inc, heardBy)
 }
 
 /** A carrier has an address of the peer, or (`gone`) has it no more. */
 export function onCandidate(run: Runtime, inc: PeerId, address: string, gone: boolean): void {
   const peer = run.member.peers.get(inc)
   if (!peer) return
-  const others = peer.paths.filter((path) => path !== address)
-  peer.paths = gone ? others : [address, ...others]
-  if (!gone) return probeAddress(run, peer, address)
-  if (peer.path !== address) return
-  peer.pathAt = -Infinity
-  reroute(run, peer, relayed(inc))
+  if (gone) withdraw(run, peer, address)
+  else paths.offer(peer.paths, run.now, address)
+  dispatch.noteDeadline(run, peer)
+}
+
+function withdraw(run: Runtime, peer: Peer, address: string): void {
+  paths.withdraw(peer.paths, run.now, address, sinkOf(run, peer))
+  tellPath(run, peer)
+}
+
+/** Once attached to the hub, moves KNOCK paths to the member's relay address. */
+export function leaveKnockPaths(run: Runtime): void {
+  for (const peer of run.member.peers.values()) {
+    if (!isKnocking(pathOf(peer))) continue
+    withdraw(run, peer, pathOf(peer))
+    dispatch.noteDeadline(run, peer)
+  }
+}
+
+/** The hub was asked about a peer, or will be: heartbeats go by the relay too for a while. */
+export function beatByRelay(run: Runtime, peer: Peer): void {
+  paths.beatByRelay(peer.paths, run.now)
+  tellPath(run, peer)
+  dispatch.noteDeadline(run, peer)
+}
+
+/** Chooses paths, and sends the probes that are due. */
+export function wakePaths(run: Runtime, peer: Peer): void {
+  if (!peer.link || peer.paths.dueAt > run.now) return
+  paths.wake(peer.paths, run.now, sinkOf(run, peer))
+  tellPath(run, peer)
+}
+
+/** A path is left within half of the time after which a peer that we watch would be suspected. */
+export function limitPaths({ member, now }: Runtime, peer: Peer): void {
+  const { session: own } = member
+  // Whom we suspect already should be reached as soon as ever.
+  if (own.server.role === 'taking') return
+  const { rtt } = link.current(peer.link!)
+  const isWatched = watchedPeer(own) === peer.inc
+  const limit = isWatched ? patience(own)! / 2 : paths.PATH_DEAD_MS
+  paths.setLimit(peer.paths, now, limit, rtt.smoothed + 4 * rtt.variation)
+}
+
+const sinks = new WeakMap<Peer, paths.PathsSink>()
+
+function sinkOf(run: Runtime, peer: Peer): paths.PathsSink {
+  let sink = sinks.get(peer)
+  if (!sink) {
+    sink = {
+      probe: (address) => {
+        const { seal: own } = run.member
+        if (own && peer.key) seal.probe(own, run.now, peer.key, address)
+      },
+      use: (path) => {
+        if (!route(run, peer, path)) return false
+        run.member.reconcileDue = true
+        return true
+      },
+      beat: (path) => {
+        const { chosen } = peer.paths
+        if (!route(run, peer, path)) return
+        link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
+        route(run, peer, chosen!)
+      },
+    }
+    sinks.set(peer, sink)
+  }
+  return sink
+}
+
+// Returns false if the seal does not know the address as proven.
+function route({ member, now }: Runtime, peer: Peer, path: paths.Candidate): boolean {
+  const { seal: own } = member
+  if (!own || !peer.key || !seal.route(own, peer.key, path.address)) return false
+  link.use(peer.link!, now, path.id, path.rtt)
+  return true
 }
 
 /** The system reports that no socket listens at an address: probes the peers linked there. */
 export function refused(run: Runtime, address: string): void {
   for (const peer of run.member.peers.values()) {
-    if (peer.path !== address || isRelayed(address) || !peer.link || peer.reachability) continue
-    peer.reachability = beginCheck(run.now, address, peer.link.rtt.smoothed || 0)
+    if (pathOf(peer) !== address || isRelayed(address) || !peer.link || peer.reachability) continue
+    const { rtt } = link.current(peer.link)
+    peer.reachability = beginCheck(run.now, address, rtt.smoothed || 0)
     dispatch.probe(run, peer)
   }
 }
@@ -273,7 +314,7 @@ export function refused(run: Runtime, address: string): void {
 // The peer answered no probe: it is gone (T32, T39).
 function onUnreachable(run: Runtime, peer: Peer, { address }: ReachabilityCheck): void {
   peer.reachability = null
-  if (peer.path === address) {
+  if (pathOf(peer) === address) {
     session.onClosed(run.turn, peer.inc, 'failed')
   }
 }
@@ -282,34 +323,6 @@ export function checkReachability(run: Runtime, peer: Peer, check: ReachabilityC
   const next = stepCheck(check, run.now)
   if (next === 'ask') dispatch.probe(run, peer)
   else if (next === 'believe') onUnreachable(run, peer, check)
-}
-
-export function tryOthers(run: Runtime, peer: Peer): void {
-  const { now } = run
-  if (peer.paths.length < 2 || now < peer.probeAt) return
-  const silent = peer.link !== null && now - peer.link.lastReceived > PATH_DEAD_MS
-  if (!silent && (!isRelayed(peer.path) || now < peer.relayUntil)) return
-  peer.probeAt = now + (silent ? PATH_DEAD_MS : PROBE_MS)
-  const others = peer.paths.filter((path) => path !== peer.path)
-  // A path on which the peer answers may become the path.
-  for (const path of others) probeAddress(run, peer, path)
-  if (silent) return void others.some((path) => reroute(run, peer, path))
-  for (const path of others) if (!isRelayed(path)) tryPath(run, peer, path)
-}
-
-// Sends one packet on a path that has worked before; its ack comes back on it if it still works.
-function tryPath(run: Runtime, peer: Peer, path: string): void {
-  if (!route(run, peer, path)) return
-  link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
-  route(run, peer, peer.path)
-  dispatch.noteDeadline(run, peer)
-}
-
-/** Once attached to the hub, moves KNOCK paths to the member's relay address. */
-export function leaveKnockPaths(run: Runtime): void {
-  for (const peer of run.member.peers.values()) {
-    if (isKnocking(peer.path)) reroute(run, peer, relayed(peer.inc))
-  }
 }
 
 // The system reports that no socket listens at a peer's address (ICMP port unreachable). A report

@@ -15,6 +15,7 @@ import {
   type Met,
   SIGNATURE_BYTES,
 } from '../ports.ts'
+import type { Paths } from '../paths/paths.ts'
 import type { PeerKey, Seal, SealSink, Points } from '../seal/state.ts'
 import type { Admission, Topology, FromHubOf } from '../hub-protocol/messages.ts'
 import type { Saved } from '../hub-protocol/saved-room.ts'
@@ -106,15 +107,8 @@ export interface Peer {
   initiator: boolean
   /** When we ask for the link; Infinity while we do. */
   askAt: Millis
-  /** Addresses, best first; the last is the relay. */
-  paths: string[]
-  /** Where packets go: the address from which the last valid packet came. */
-  path: string
-  /** When a valid packet last came on that path. */
-  pathAt: Millis
-  probeAt: Millis
-  /** Until this instant a working relay path is preferred. */
-  relayUntil: Millis
+  /** Its addresses, and by which of them packets go. */
+  paths: Paths
   /** Its messages that wait for the check of a certificate; null if none is checked. */
   held: Uint8Array[] | null
   /** A running check, after the system reported that no socket listens there. */

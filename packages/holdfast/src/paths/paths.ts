@@ -61,9 +61,12 @@ const URGENT_PROBES = 3
 // Quick probes without an answer, before they become slow: the peer itself is silent.
 const URGENT_MAX = 8
 
+/** Ids of paths lie below this; by the time that one comes round again its packets are gone. */
+const PATH_IDS = 65_536
+
 /** One address of the peer. */
 export interface Candidate {
-  /** A small number, which the link notes with each packet. */
+  /** A number below PATH_IDS, which the link notes with each packet. */
   readonly id: number
   readonly address: string
   readonly kind: PathKind
@@ -100,7 +103,10 @@ export interface Paths {
   heardBy: PathKind
   /** How often paths of each kind failed of late. */
   failures: Record<PathKind, number>
-  relayUntil: Millis
+  /** Heartbeats go by that path too, until that instant, this often; null while by no other. */
+  also: Candidate | null
+  alsoUntil: Millis
+  alsoEvery: Millis
   beatAt: Millis
   nextId: number
   /** When `wake` is due, or earlier. */
@@ -126,7 +132,9 @@ export function create(): Paths {
     movedAt: NaN,
     heardBy: 'relay',
     failures: { udp: 0, rtc: 0, ws: 0, relay: 0 },
-    relayUntil: -Infinity,
+    also: null,
+    alsoUntil: -Infinity,
+    alsoEvery: RELAY_BEAT_MS,
     beatAt: Infinity,
     nextId: 0,
     dueAt: Infinity,
@@ -136,6 +144,11 @@ export function create(): Paths {
 export function find({ candidates, chosen }: Paths, address: string): Candidate | null {
   if (chosen?.address === address) return chosen
   return candidates.find((one) => one.address === address) ?? null
+}
+
+/** Whether packets go through the hub. */
+export function isByRelay({ chosen }: Paths): boolean {
+  return chosen?.kind === 'relay'
 }
 
 /**
@@ -160,8 +173,10 @@ export function offer(paths: Paths, now: Millis, address: string): void {
 function add(paths: Paths, address: string, offered: boolean): Candidate | null {
   if (paths.candidates.length >= CANDIDATES_MAX && !makeRoom(paths)) return null
   const kind = pathKindOf(address)
+  const id = paths.nextId
+  paths.nextId = (id + 1) % PATH_IDS
   const one: Candidate = {
-    id: freeId(paths),
+    id,
     address,
     kind,
     offered,
@@ -188,18 +203,6 @@ function makeRoom({ candidates, chosen }: Paths): boolean {
   return place >= 0
 }
 
-/** Ids of paths lie below this. */
-export const PATH_IDS = 16
-
-// The one that was not used for longest: packets of its former path have their verdict by now.
-function freeId(paths: Paths): number {
-  for (;;) {
-    const id = paths.nextId
-    paths.nextId = (id + 1) % PATH_IDS
-    if (!paths.candidates.some((one) => one.id === id)) return id
-  }
-}
-
 /** An address is none of the peer any more. Packets go by the best that is left. */
 export function withdraw(paths: Paths, now: Millis, address: string, out: PathsSink): void {
   const gone = find(paths, address)
@@ -217,6 +220,9 @@ export function withdraw(paths: Paths, now: Millis, address: string, out: PathsS
 const isGood = ({ state }: Candidate): boolean => state === 'good'
 // The hub vouches for who is behind the relay.
 const isSure = ({ address }: Candidate): boolean => isRelayed(address)
+// The peer is attached to the hub as a member: no packet reaches it as a process that knocks.
+const isOfMember = ({ address, kind, lastReceived }: Candidate): boolean =>
+  kind === 'relay' && !isKnocking(address) && lastReceived > -Infinity
 
 /** The link is up, by a handshake with that address. */
 export function begin(paths: Paths, now: Millis, address: string): void {
@@ -247,7 +253,7 @@ export function heard(paths: Paths, now: Millis, address: string): void {
   const one = find(paths, address)
   if (!one) return
   if (one === paths.chosen) paths.movedAt = NaN
-  else if (Number.isNaN(paths.movedAt)) {
+  else if (Number.isNaN(paths.movedAt) && paths.chosen) {
     paths.movedAt = now
     paths.dueAt = now
   }
@@ -287,10 +293,17 @@ export function forgive({ chosen }: Paths, now: Millis, stalledMs: Millis): void
 
 /** The hub was asked about the peer: heartbeats go by the relay too for a while. */
 export function beatByRelay(paths: Paths, now: Millis): void {
-  paths.relayUntil = now + RELAY_KEPT_MS
-  paths.beatAt = now
   const relay = paths.candidates.find(isSure)
-  if (relay) notice(paths, now, relay)
+  if (!relay) return
+  beatBy(paths, now, relay, RELAY_KEPT_MS, RELAY_BEAT_MS)
+  notice(paths, now, relay)
+}
+
+function beatBy(paths: Paths, now: Millis, path: Candidate, forMs: Millis, every: Millis): void {
+  paths.also = path
+  paths.alsoUntil = now + forMs
+  paths.alsoEvery = every
+  paths.beatAt = now
   paths.dueAt = now
 }
 
@@ -316,15 +329,23 @@ function isOnly({ candidates, chosen }: Paths): boolean {
 }
 
 function beat(paths: Paths, now: Millis, out: PathsSink): void {
-  if (now < paths.beatAt) return
-  const relay = paths.candidates.find(isSure)
-  paths.beatAt = relay && now < paths.relayUntil ? now + RELAY_BEAT_MS : Infinity
-  if (relay && relay !== paths.chosen && now < paths.relayUntil) out.beat(relay)
+  const { also, alsoUntil, alsoEvery, candidates, chosen } = paths
+  if (now < paths.beatAt || !also) return
+  if (now >= alsoUntil || !candidates.includes(also)) {
+    paths.also = null
+    paths.beatAt = Infinity
+    return
+  }
+  paths.beatAt = now + alsoEvery
+  if (also !== chosen) out.beat(also)
 }
 
 function choose(paths: Paths, now: Millis, out: PathsSink): void {
   const { chosen, chosenAt, candidates } = paths
   if (!chosen || isOnly(paths)) return
+  if (isKnocking(chosen.address) && candidates.some(isOfMember)) {
+    return withdraw(paths, now, chosen.address, out)
+  }
   const better = candidates.find((one) => {
     const isBetter = isWorse(chosen.kind, one.kind)
     return isBetter && isGood(one) && now >= one.goodSince + holdOf(paths, one)
@@ -334,6 +355,9 @@ function choose(paths: Paths, now: Millis, out: PathsSink): void {
   const next = successor(paths)
   if (!next || !take(paths, now, next, out)) return
   fail(paths, now, chosen, chosenAt)
+  // Packets by a slower path arrive later. If the old path works from here to there, the peer need
+  // not miss us meanwhile.
+  beatBy(paths, now, chosen, paths.limit + 2 * (next.rtt || PATH_DEAD_MS), paths.limit / 2)
   // The answer shows that the peer lives, and by which path it is heard from now on.
   notice(paths, now, next)
 }

@@ -34,10 +34,12 @@ export const ASK_AGAIN_MS: Millis = 100
 export const COOKIE_MS: Millis = 120_000
 /** Shortest interval between challenges of one address. */
 export const CHALLENGE_MS: Millis = 250
+/** How long one number challenges an address. */
+export const NUMBER_MS: Millis = 1_000
 /** Most challenged addresses of one peer; one more replaces the oldest. */
-export const PROBES_MAX = 4
-/** Most validated addresses of one peer; one more replaces the oldest. */
-export const SHOWN_MAX = 4
+export const PROBES_MAX = 8
+/** Most validated addresses of one peer; one more replaces the one that answered longest ago. */
+export const SHOWN_MAX = 8
 /** Most incoming handshakes computed at once. */
 export const JOBS_MAX = 64
 /** Most known peers. Beyond that, a new one replaces one without a link. */

@@ -9,6 +9,7 @@ import {
   CHALLENGE_MS,
   KEY_LIFE_MS,
   KEY_PACKETS_MAX,
+  NUMBER_MS,
   PROBES_MAX,
   SEALED_TEXT_MAX,
   SHOWN_MAX,
@@ -158,12 +159,12 @@ function arrive(seal: Seal, link: Link, name: PeerKey, from: string, number: Uin
 
 function settle(seal: Seal, link: Link, name: PeerKey, address: string): void {
   link.probes = link.probes.filter((one) => one.address !== address)
-  if (!link.shown.includes(address)) link.shown.push(address)
-  if (link.shown.length > SHOWN_MAX) link.shown.shift()
-  if (link.address === address) return
-  link.address = address
-  seal.counters.moves++
-  seal.out.event({ kind: 'moved', peer: name, address })
+  link.shown = [...link.shown.filter((one) => one !== address), address]
+  if (link.shown.length > SHOWN_MAX) {
+    const oldest = link.shown.findIndex((one) => one !== link.address)
+    link.shown.splice(oldest, 1)
+  }
+  seal.out.event({ kind: 'answered', peer: name, address })
 }
 
 /** Credits an address with received bytes: as many may go back before it is validated. */
@@ -195,7 +196,7 @@ function probeOf(seal: Seal, link: Link, address: string): Probe {
   if (found) return found
   if (link.probes.length >= PROBES_MAX) link.probes.shift()
   const number = state.draw(seal).slice(0, CHALLENGE_BYTES)
-  const probe = { address, number, credit: 0, at: -Infinity }
+  const probe = { address, number, drawnAt: -Infinity, credit: 0, at: -Infinity }
   link.probes.push(probe)
   return probe
 }
@@ -216,17 +217,27 @@ function isShown({ rules }: Seal, { shown }: Link, address: string): boolean {
 export function route(seal: Seal, name: PeerKey, address: string): boolean {
   const link = seal.peers.get(name)?.link
   if (!link || !isShown(seal, link, address)) return false
+  if (link.address !== address) seal.counters.moves++
   link.address = address
   return true
 }
 
-/** Challenges an address that others may have named: a few bytes, without credit. */
+/**
+ * Challenges an address, whether others named it or it has answered before: a few bytes, without
+ * credit. The answer to an earlier challenge of the last second counts too, for the round trip may
+ * be longer than the interval between challenges.
+ */
 export function probe(seal: Seal, now: Millis, name: PeerKey, address: string): void {
   const link = seal.peers.get(name)?.link
-  if (!link || isShown(seal, link, address)) return
+  if (!link) return
   const one = probeOf(seal, link, address)
+  if (now >= one.drawnAt + NUMBER_MS) {
+    one.number = state.draw(seal).slice(0, CHALLENGE_BYTES)
+    one.drawnAt = now
+  }
   one.credit = Math.max(one.credit, PROBE_BYTES)
-  challenge(seal, now, name, address)
+  one.at = now
+  sendWord(seal, now, link.current, address, { kind: 'challenge', number: one.number })
 }
 
 /** Ends old keys of a link, and asks for new ones. @returns when it is due next */

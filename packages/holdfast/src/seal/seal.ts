@@ -67,10 +67,10 @@ function opened(seal: Seal, now: Millis, from: string, bytes: Uint8Array): Packe
   const isNewest = counter > window.newest
   windows.mark(window, counter, seal.limits.window)
   if (!settled(seal, now, peer, index, from)) return null
-  const shows = isNewest && peer.link?.current === index
-  if (shows) links.credit(seal, peer.link!, keys.peer, from, bytes.length)
+  const isCurrent = peer.link?.current === index
+  if (isCurrent) links.credit(seal, peer.link!, keys.peer, from, bytes.length)
   if (kind === KIND.word) links.receiveWord(seal, now, keys, index, from, text)
-  if (shows) links.challenge(seal, now, keys.peer, from)
+  if (isCurrent && isNewest) links.challenge(seal, now, keys.peer, from)
   if (kind === KIND.word) return null
   packet.peer = keys.peer
   packet.bytes = text

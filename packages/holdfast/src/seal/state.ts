@@ -36,6 +36,7 @@ export interface Keys {
 export interface Probe {
   address: string
   number: Uint8Array
+  drawnAt: Millis
   /** Bytes received from there minus bytes sent there; never below 0. */
   credit: number
   at: Millis
@@ -48,7 +49,7 @@ export interface Link {
   /** 0 if there is none. */
   previous: number
   address: string
-  /** Validated addresses, the newest last. */
+  /** Validated addresses; the one that answered last is last. */
   shown: string[]
   probes: Probe[]
 }
@@ -222,8 +223,8 @@ export type SealEvent =
   | { kind: 'down'; peer: PeerKey; why: 'gone' | 'spent' }
   | { kind: 'refused'; peer: PeerKey; why: Why }
   | { kind: 'failed'; peer: PeerKey }
-  /** The peer has validated another address. */
-  | { kind: 'moved'; peer: PeerKey; address: string }
+  /** The peer answered our challenge from that address. `route` may use it from now on. */
+  | { kind: 'answered'; peer: PeerKey; address: string }
   /** The peer seems to speak another version; unauthenticated. */
   | { kind: 'version'; peer: PeerKey; version: number }
 

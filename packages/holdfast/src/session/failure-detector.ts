@@ -3,8 +3,7 @@
  *
  * The longest recent gap between messages, which fades slowly, is what a bad day looks like; after
  * twice that the peer is suspected. So the bound follows the path: 50 ms where heartbeats come
- * every 10 and nothing stalls, up to a second where little is known or a browser sits behind the
- * relay.
+ * every 10 and nothing stalls, up to a second where little is known or packets go by a stream.
  *
  * Silence proves nothing in three cases: a stall of our own loop (its length is taken off the
  * clocks); an outage of our connection to the hub, for peers that are reached only through it
@@ -16,10 +15,18 @@
  */
 
 import type { Millis } from '../machine.ts'
+import type { PathKind } from '../paths/paths.ts'
 
 export const BOUND_MIN_MS: Millis = 50
 /** No bound is longer; also the bound before enough is known, and behind the relay. */
 export const BOUND_MAX_MS: Millis = 1_000
+/**
+ * The shortest bound by kind of path. The loop of a page, at the end of a channel, stalls longer
+ * than that of a process. On a stream, such as the hub's relay, a lost packet holds up all others.
+ */
+const SHORTEST_MS: Readonly<Record<PathKind, Millis>> = {
+  ...{ udp: BOUND_MIN_MS, rtc: 250, ws: BOUND_MAX_MS, relay: BOUND_MAX_MS },
+}
 /** Gaps that must be measured before the bound adapts. */
 export const SAMPLES_MIN = 20
 /** How long to watch a peer before the bound adapts: a new role loads code, and stalls. */
@@ -51,8 +58,8 @@ export interface FailureDetector {
   rttMs: Millis
   /** Reliable bytes to the peer that wait or are under way. */
   backlog: number
-  /** The peer is reached only through the hub. */
-  relayed: boolean
+  /** The worst kind of path by which we heard the peer of late. */
+  path: PathKind
   /** The hub reports that the peer's stream is gone. */
   gone: boolean
   /** The hub vouched for the silent peer: only the longest bound applies. */
@@ -61,7 +68,7 @@ export interface FailureDetector {
   secondLook: Millis
 }
 
-export function create(now: Millis, relayed: boolean): FailureDetector {
+export function create(now: Millis, path: PathKind): FailureDetector {
   return {
     since: now,
     begun: now,
@@ -70,7 +77,7 @@ export function create(now: Millis, relayed: boolean): FailureDetector {
     samples: 0,
     rttMs: 0,
     backlog: 0,
-    relayed,
+    path,
     gone: false,
     vouched: false,
     secondLook: Infinity,
@@ -90,9 +97,9 @@ export function markAlive(detector: FailureDetector, now: Millis): void {
 
 /** How long the peer may be silent, in ms. */
 export function bound(detector: FailureDetector): Millis {
-  if (detector.relayed || detector.vouched || detector.samples < SAMPLES_MIN) return BOUND_MAX_MS
-  if (detector.lastReceived - detector.begun < LEARN_MS) return BOUND_MAX_MS
-  return Math.min(BOUND_MAX_MS, Math.max(BOUND_MIN_MS, 2 * detector.gapMax + 10))
+  const { path, vouched, samples, lastReceived, begun, gapMax } = detector
+  if (vouched || samples < SAMPLES_MIN || lastReceived - begun < LEARN_MS) return BOUND_MAX_MS
+  return Math.min(BOUND_MAX_MS, Math.max(SHORTEST_MS[path], 2 * gapMax + 10))
 }
 
 /** Our own loop stalled for `stalledMs`, and could hear nobody meanwhile. */
@@ -111,7 +118,7 @@ export interface HubContact {
 
 /** Since when the peer's silence counts; Infinity while it proves nothing. */
 export function silentSince(detector: FailureDetector, hub: HubContact): Millis {
-  if (!detector.relayed) return detector.since
+  if (detector.path !== 'relay') return detector.since
   if (!hub.up) return Infinity
   return detector.since >= hub.since ? detector.since : hub.since + HUB_GRACE_MS
 }

@@ -28,6 +28,7 @@ import {
   type SessionRules,
   type Turn,
 } from './state.ts'
+import type { PathKind } from '../paths/paths.ts'
 import * as detector from './failure-detector.ts'
 import * as durable from '../replication/durable.ts'
 import { enforce, mayVote } from './moderation.ts'
@@ -184,10 +185,10 @@ export function markAlive(turn: Turn, peer: PeerId): void {
 }
 
 /** A link to a peer is open, directly or through the hub. Messages of an older link may be lost. */
-export function onLinked(turn: Turn, peer: PeerId, relayed: boolean): void {
+export function onLinked(turn: Turn, peer: PeerId, path: PathKind): void {
   const { session, now, out } = turn
   const vouched = session.detectors.get(peer)?.vouched ?? false
-  session.detectors.set(peer, { ...detector.create(now, relayed), vouched })
+  session.detectors.set(peer, { ...detector.create(now, path), vouched })
   const { view, register } = session.client
   const named = register.epoch > view.epoch && peer === register.primary
   if (peer === view.primary || named) {
@@ -202,18 +203,18 @@ export function onLinked(turn: Turn, peer: PeerId, relayed: boolean): void {
  * A link that began with a JOIN is open. The primary sends the newcomer everything at once, so the
  * newcomer need not ask.
  */
-export function onEntered(turn: Turn, peer: PeerId, relayed: boolean): void {
+export function onEntered(turn: Turn, peer: PeerId, path: PathKind): void {
   const { session, now, out } = turn
-  session.detectors.set(peer, detector.create(now, relayed))
+  session.detectors.set(peer, detector.create(now, path))
   if (serves(session)) return out.emit({ kind: 'welcome', to: [peer] })
   client.awaitSnapshot(session, now)
   session.client.againAt = session.client.pending.length > 0 ? now : Infinity
 }
 
-/** The path to a peer changed between direct and relayed. */
-export function onRerouted(session: Session, peer: PeerId, relayed: boolean): void {
+/** We hear a peer by that kind of path from now on. */
+export function onRerouted(session: Session, peer: PeerId, path: PathKind): void {
   const seen = session.detectors.get(peer)
-  if (seen) seen.relayed = relayed
+  if (seen) seen.path = path
 }
 
 /**

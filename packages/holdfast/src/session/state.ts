@@ -436,8 +436,8 @@ export function takes(session: Session): session is In<'serves'> {
 
 /** Starts a peer's failure detector again: the peer's rhythm changes with the role. */
 export function restartDetector(session: Session, now: Millis, peer: PeerId): void {
-  const relayed = session.detectors.get(peer)?.relayed ?? true
-  session.detectors.set(peer, createWatch(now, relayed))
+  const path = session.detectors.get(peer)?.path ?? 'relay'
+  session.detectors.set(peer, createWatch(now, path))
 }
 
 /** Restarts the detector with the longest bound, because the hub vouched for the peer. */

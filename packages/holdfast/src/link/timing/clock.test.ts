@@ -20,10 +20,10 @@ test('the offset is that of the sample with the shortest round trip of the last 
     const trip = round === 30 ? 10 : 50 + round
     const there = trip * 0.8
     const t0 = round * 1000
-    ask(clock, t0)
+    ask(clock, t0, 0)
     // The peer's clock is 5000 ahead; the way there takes longer than the way back.
     const t1 = t0 + there + 5000
-    takeAnswer(clock, t0 + trip + 3, t0, t1, t1 + 3)
+    takeAnswer(clock, t0 + trip + 3, 0, t0, t1, t1 + 3)
   }
   expect(clock.samples.length).toBe(16)
   expect(offsetOf(clock)).toBeCloseTo(5000 + 3)
@@ -31,11 +31,11 @@ test('the offset is that of the sample with the shortest round trip of the last 
 
 test('an answer that was not asked for, or that cannot be, is ignored', () => {
   const clock = createSamples()
-  takeAnswer(clock, 10, 5, 7, 8)
-  ask(clock, 5)
-  takeAnswer(clock, 10, 5, 8, 7)
-  ask(clock, 5)
-  takeAnswer(clock, 10, 5, 0, 100)
+  takeAnswer(clock, 10, 0, 5, 7, 8)
+  ask(clock, 5, 0)
+  takeAnswer(clock, 10, 0, 5, 8, 7)
+  ask(clock, 5, 0)
+  takeAnswer(clock, 10, 0, 5, 0, 100)
   expect(clock.samples).toEqual([])
   expect(offsetOf(clock)).toBe(null)
 })
@@ -85,8 +85,8 @@ describe('questions and answers', () => {
     const clock = createSamples()
     for (const [n, trip] of trips.entries()) {
       const t0 = n * 1_000
-      ask(clock, t0)
-      takeAnswer(clock, t0 + trip, t0, t0 + n, t0 + n)
+      ask(clock, t0, 0)
+      takeAnswer(clock, t0 + trip, 0, t0, t0 + n, t0 + n)
     }
     return clock
   }
@@ -94,12 +94,12 @@ describe('questions and answers', () => {
     for (let count = 0; count < 6; count++) {
       const clock = { ...sampled(...Array<number>(count).fill(10)), askedAt: 500 }
       expect(shouldAsk(clock, 501, 40)).toBe(count < 4)
-      ask(clock, 500)
+      ask(clock, 500, 0)
       expect(shouldAsk(clock, 501, 40)).toBe(false)
     }
   })
   test('L9: then, or without an answer, one is asked a second (PR-2)', () => {
-    for (const asked of [[], [500]]) {
+    for (const asked of [[], [{ at: 500, by: 0 }]]) {
       const clock = { ...sampled(10, 10, 10, 10), askedAt: 500, asked }
       expect([1_499, 1_500].map((now) => shouldAsk(clock, now, 40))).toEqual([false, true])
     }
@@ -113,37 +113,37 @@ describe('questions and answers', () => {
   ])(
     'L9: one of the first four, over a round trip of %i ms, is lost after %i ms',
     (rttMs, lost) => {
-      const clock = { ...sampled(10, 10, 10), asked: [500], askedAt: 500 }
+      const clock = { ...sampled(10, 10, 10), asked: [{ at: 500, by: 0 }], askedAt: 500 }
       const late = [lost - 1, lost].map((since) => shouldAsk(clock, 500 + since, rttMs))
       expect(late).toEqual([false, true])
     },
   )
   test('L9: an answer counts once, and one that took no time counts (PR-2)', () => {
     const clock = createSamples()
-    ask(clock, 100)
-    takeAnswer(clock, 100, 100, 700, 700)
+    ask(clock, 100, 0)
+    takeAnswer(clock, 100, 0, 100, 700, 700)
     expect(clock.samples).toEqual([{ trip: 0, offset: 600 }])
-    takeAnswer(clock, 100, 100, 700, 700)
+    takeAnswer(clock, 100, 0, 100, 700, 700)
     expect(clock.samples).toHaveLength(1)
     expect(clock.asked).toEqual([])
   })
   test('L9: an answer counts that comes after the next question has left', () => {
     const clock = createSamples()
-    for (const at of [0, 250, 500]) ask(clock, at)
-    takeAnswer(clock, 510, 250, 1_250, 1_250)
+    for (const at of [0, 250, 500]) ask(clock, at, 0)
+    takeAnswer(clock, 510, 0, 250, 1_250, 1_250)
     expect(offsetOf(clock)).toBe(1_250 - 380)
     // The one before it is given up, the one after it waits.
-    takeAnswer(clock, 520, 0, 1_000, 1_000)
+    takeAnswer(clock, 520, 0, 0, 1_000, 1_000)
     expect(clock.samples).toHaveLength(1)
-    takeAnswer(clock, 760, 500, 1_500, 1_500)
+    takeAnswer(clock, 760, 0, 500, 1_500, 1_500)
     expect(clock.samples).toHaveLength(2)
   })
   test('L9: of five questions without an answer the first is given up', () => {
     const clock = createSamples()
-    for (const at of [0, 250, 500, 750, 1_000]) ask(clock, at)
-    takeAnswer(clock, 1_010, 0, 1_000, 1_000)
+    for (const at of [0, 250, 500, 750, 1_000]) ask(clock, at, 0)
+    takeAnswer(clock, 1_010, 0, 0, 1_000, 1_000)
     expect(clock.samples).toEqual([])
-    takeAnswer(clock, 1_010, 250, 1_250, 1_250)
+    takeAnswer(clock, 1_010, 0, 250, 1_250, 1_250)
     expect(clock.samples).toHaveLength(1)
   })
   test('L9: of 16 samples the shortest counts, and of equals the newest (PR-2)', () => {

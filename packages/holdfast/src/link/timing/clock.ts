@@ -35,12 +35,14 @@ export function createSamples() {
   return {
     /** Session time minus our clock, added in answers; while NaN (unknown), we do not answer. */
     shift: 0,
-    /** When the unanswered questions left, oldest first; at most ASKED_MAX. */
-    asked: [] as Millis[],
+    /** When the unanswered questions left, and by which path, oldest first; at most ASKED_MAX. */
+    asked: [] as { at: Millis; by: number }[],
     askedAt: -Infinity,
     /** The t0 of the peer's unanswered question, or NaN. */
     question: NaN,
     questionAt: 0,
+    /** Question and answer of the only sample took different paths. */
+    isMixed: false,
     /** Pairs of round trip and offset, newest last; at most 16. */
     samples: [] as { trip: Millis; offset: Millis }[],
   }
@@ -59,27 +61,36 @@ export function shouldAsk(clock: ClockSamples, now: Millis, rttMs: Millis): bool
 }
 
 /** Notes that a question leaves; beyond ASKED_MAX the oldest is given up. */
-export function ask(clock: ClockSamples, now: Millis): void {
+export function ask(clock: ClockSamples, now: Millis, by: number): void {
   clock.askedAt = now
-  clock.asked.push(now)
+  clock.asked.push({ at: now, by })
   if (clock.asked.length > ASKED_MAX) clock.asked.shift()
 }
 
-/** Takes the answer to one of our questions; any other is ignored. */
+/**
+ * Takes the answer to one of our questions; any other is ignored. One that came by another path
+ * than its question went counts only until there is a better one: its two ways differ.
+ *
+ * @param by  the path by which it came
+ */
 export function takeAnswer(
   clock: ClockSamples,
   now: Millis,
+  by: number,
   t0: Millis,
   t1: Millis,
   t2: Millis,
 ): void {
-  const at = clock.asked.indexOf(t0)
-  if (at < 0) return
+  const place = clock.asked.findIndex(({ at }) => at === t0)
+  if (place < 0) return
   // Earlier ones are lost: the peer answers the newest question it received.
-  clock.asked.splice(0, at + 1)
+  const asked = clock.asked.splice(0, place + 1).at(-1)!
+  const isMixed = asked.by !== by
+  if (isMixed && clock.samples.length > 0) return
   const trip = now - t0 - (t2 - t1)
   if (t2 < t1 || trip < 0) return
-  if (clock.samples.length === SAMPLES_MAX) clock.samples.shift()
+  if (clock.isMixed || clock.samples.length === SAMPLES_MAX) clock.samples.shift()
+  clock.isMixed = isMixed
   clock.samples.push({ trip, offset: (t1 - t0 + (t2 - now)) / 2 })
 }
 

@@ -1,13 +1,14 @@
 // Goal: round trips and timers are those of RFC 9002, with the waits that L5 names.
 import { describe, expect, test } from 'vitest'
 import {
+  LATER_PACKETS,
+  moreLater,
   createLoss,
   createRtt,
   isQueueing,
   patience,
   probeAt,
   sample,
-  wasNone,
   type Loss,
   type Rtt,
 } from './loss.ts'
@@ -96,11 +97,8 @@ describe('the probe timer', () => {
 
 describe('a path', () => {
   test('L5: that reorders doubles how many later packets declare a loss, up to 96 (N-7)', () => {
-    const own = createLoss(0)
-    const seen = Array.from({ length: 7 }, () => {
-      wasNone(own)
-      return own.later
-    })
+    let later = LATER_PACKETS
+    const seen = Array.from({ length: 7 }, () => (later = moreLater(later)))
     expect(seen).toEqual([6, 12, 24, 48, 96, 96, 96])
   })
   test('L7: queues when round trips grow by a quarter, and 10 ms, beyond what they vary by (N-7)', () => {

@@ -1,10 +1,10 @@
 /**
  * Round-trip estimates, and when a packet counts as lost (L5, after RFC 9002).
  *
- * A packet is lost when a packet at least three places later was acked, or when any later one was
- * and this one is older than 9/8 of a round trip. Silence alone proves no loss: when the probe
- * timer expires, a probe asks for an ack, which shows what was lost. Each unanswered probe doubles
- * the wait, up to one second.
+ * A packet is lost when a packet at least three places later on the same path was acked, or when
+ * any later one was and this one is older than 9/8 of a round trip. Silence alone proves no loss:
+ * when the probe timer expires, a probe asks for an ack, which shows what was lost. Each unanswered
+ * probe doubles the wait, up to one second.
  */
 
 import type { Millis } from '../../machine.ts'
@@ -36,8 +36,6 @@ export function createLoss(now: Millis) {
     lostAt: Infinity,
     /** When the last packet that asks for an ack left, or the last probe was due. */
     probeFrom: now,
-    /** A packet is lost once one this many places later has arrived. */
-    later: LATER_PACKETS,
     /** Unanswered probes in a row. */
     probes: 0,
     /** The last packet sent that asks for an early ack; -1 if none. */
@@ -70,14 +68,23 @@ export function isQueueing({ min, smoothed, variation, samples }: Rtt): boolean 
   return samples === 0 || smoothed > usual + Math.max(min * QUEUE_SHARE, QUEUE_MIN)
 }
 
-/** Notes a spurious loss: the packet arrived, so the path reorders more than assumed. */
-export function wasNone(loss: Loss): void {
-  loss.later = Math.min(LATER_MAX, 2 * loss.later)
+/** The places after a spurious loss: the packet arrived, so the path reorders more than assumed. */
+export function moreLater(later: number): number {
+  return Math.min(LATER_MAX, 2 * later)
 }
 
-/** How old an overtaken packet may get before it counts as lost. */
+/** How old a packet may get that a later one of its path overtook, before it counts as lost. */
 export function patience(rtt: Rtt): Millis {
   return Math.max(LATER_TIME * Math.max(rtt.smoothed, rtt.latest), GRAIN)
+}
+
+/**
+ * The same for a packet that only packets of other paths overtook. The peer may send its ack by
+ * another path, so the round trip is less sure.
+ */
+export function patienceAcross(rtt: Rtt): Millis {
+  const varied = rtt.smoothed + Math.max(4 * rtt.variation, GRAIN) + ACK_DELAY_MAX
+  return Math.max(patience(rtt), varied)
 }
 
 /** When the probe timer expires. @param oldest  the oldest packet without a verdict */
