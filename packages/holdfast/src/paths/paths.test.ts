@@ -1,6 +1,6 @@
 // Goal: packets go by the best path that works in both directions, leave it when it does not, and
 // never go to and fro.
-// Method: the machine by hand, at instants that are given; a random network in random.test.ts.
+// Method: the machine by hand, at instants that are given; a random network in test/paths.
 import { describe, expect, test } from 'vitest'
 import * as paths from './paths.ts'
 import type { PathKind, Paths, PathsSink } from './paths.ts'
