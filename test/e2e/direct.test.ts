@@ -14,8 +14,9 @@ import { ARGS, CHROMIUM, killed, said } from './harness.ts'
 
 const PROGRAM = 'packages/holdfast/dist/cli/src/holdfast.js'
 const URL = 'http://127.0.0.1:8700/'
-/** The first byte of a message that the hub relays. */
+/** The first byte of a message that the hub relays, and of a packet in it. */
 const RELAY = 1
+const PACKET = 0x10
 
 let net: Network
 let browser: Browser
@@ -60,7 +61,7 @@ afterEach(async () => {
 
 interface Entered {
   page: Page
-  /** Datagrams that the hub relayed for it. */
+  /** Packets that the hub relayed for it; challenges, which keep the relay as a spare, are none. */
   relayed: number
   seen: () => Promise<Record<string, unknown>>
   move: () => Promise<unknown>
@@ -82,7 +83,9 @@ async function window(name: string, kept: boolean): Promise<Entered> {
   }
   page.on('websocket', (socket) => {
     socket.on('framesent', ({ payload }) => {
-      if (typeof payload !== 'string' && payload[0] === RELAY) entered.relayed += 1
+      // The number of the peer has one byte.
+      const isPacket = typeof payload !== 'string' && (payload[2]! & 0xf0) === PACKET
+      if (isPacket && payload[0] === RELAY) entered.relayed += 1
     })
   })
   await page.goto(URL)
@@ -104,7 +107,7 @@ test.each([
   }
   await expect.poll(() => saw('path')).toEqual(['none', 'direct', 'direct'])
   let moves = 0
-  /** @returns how many datagrams the hub relayed meanwhile */
+  /** @returns how many packets the hub relayed meanwhile */
   const play = async (times: number): Promise<number> => {
     const before = all.map(({ relayed }) => relayed)
     moves += times

@@ -75,7 +75,7 @@ describe('packets that go by a relay of 60 ms and by a path of 2 ms in turns', (
   /**
    * Each end changes every half second, the second one 150 ms after the first.
    *
-   * @returns the share of packets that count as lost, all of them wrongly, and the largest clock error
+   * @returns the share of packets that count as lost, all wrongly, and the largest clock error
    */
   function alternating(bug: Bug | null): { spurious: number; error: number } {
     const net = new Net({ [DIRECT]: 1, [RELAY]: 30 }, bug)
