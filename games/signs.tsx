@@ -84,6 +84,34 @@ export function Role(props: { session: Session; member: MemberInfo }): Component
   )
 }
 
+const KIND_WORDS = {
+  udp: 'UDP',
+  webrtc: 'WebRTC',
+  websocket: 'a WebSocket',
+} as const
+const WHY_WORDS = {
+  'no-address': 'it has no address that this window reaches',
+  opening: 'a direct path is being opened',
+  proving: 'the direct path failed, and must prove itself',
+  'no-answer': 'it did not answer directly',
+} as const
+
+/** By which path packets go to a member that this window has a link with. */
+function Path(props: { session: Session; member: MemberInfo }): ComponentChild {
+  const path = props.session.paths().find(({ member }) => member.inc === props.member.inc)
+  if (!path) return null
+  const { kind, why, rttMs, loss } = path
+  const way = kind === 'relay' ? 'Through the hub' : `Directly by ${KIND_WORDS[kind]}`
+  const because = why === null ? '' : `: ${WHY_WORDS[why]}`
+  const trip = rttMs === null ? '' : `, ${Math.max(1, Math.round(rttMs))} ms`
+  const lost = `, ${(100 * loss).toFixed(1)} % lost`
+  return (
+    <b class="badge" title={`${way}${because}${trip}${lost}`}>
+      {kind === 'relay' ? 'hub' : 'direct'}
+    </b>
+  )
+}
+
 /** What there is to say of a member beside its name. */
 export function Badges(props: { session: Session; member: MemberInfo }): ComponentChild {
   const { session, member } = props
@@ -91,6 +119,7 @@ export function Badges(props: { session: Session; member: MemberInfo }): Compone
     <span class="badges">
       <Role session={session} member={member} />
       {member.inc === session.me.inc && <b class="badge you">you</b>}
+      <Path session={session} member={member} />
       {member.kind === 'guest' && (
         <b class="badge" title="Plays from somebody’s window, and never serves">
           bot

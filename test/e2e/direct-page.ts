@@ -34,5 +34,6 @@ page.seen = () => {
   const { path, epoch, role } = session.debug.figures()
   const moves = session.table.keys('moves.').map((key) => session.table.get(key) as number)
   const members = session.members.length
-  return { path, epoch, role, members, moves, status: session.status }
+  const kinds = session.paths().map(({ kind }) => kind)
+  return { path, kinds, epoch, role, members, moves, status: session.status }
 }

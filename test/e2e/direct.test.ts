@@ -116,6 +116,7 @@ test.each([
   }
   // The path between two who do not serve is in no figure.
   await expect.poll(() => play(1)).toBe(0)
+  await expect.poll(() => saw('kinds')).toEqual(all.map(() => ['webrtc', 'webrtc']))
   expect(await play(20)).toBe(0)
   const epochs = await saw('epoch')
   await killed(hub)

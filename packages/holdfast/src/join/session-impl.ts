@@ -49,6 +49,7 @@ import type {
 } from './events.ts'
 import { hostOf, PendingOperations, type Shared } from './host.ts'
 import type { Definition, KindApi, Kind, Opened, MemberInfo, TableView } from '../kind/kind.ts'
+import { type PathInfo, pathsOf } from './path-infos.ts'
 import { Roster } from './roster.ts'
 import { Exports } from './saved-file.ts'
 import type { Session, SessionDebug } from './session.ts'
@@ -215,6 +216,10 @@ export class SessionImpl implements InternalSession {
 
   get members(): readonly MemberInfo[] {
     return this.#roster.members
+  }
+
+  paths(): PathInfo[] {
+    return this.#memberLoop ? pathsOf(this.#memberLoop.member, this.members) : []
   }
 
   get primary(): MemberInfo | null {

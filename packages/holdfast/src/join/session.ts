@@ -34,6 +34,7 @@ import type { Collection, ObjectHandle } from '../objects/handles.ts'
 import type { InviteOptions, InviteOutcome } from './invites.ts'
 import type { LaidAside } from './keep-room.ts'
 import type { MemberInfo, TableView } from '../kind/kind.ts'
+import type { PathInfo } from './path-infos.ts'
 import type { ObjectType } from '../objects/types.ts'
 import type { ActionOutcome, CallOutcome } from '../kind/outcomes.ts'
 import type { PartType } from '../custom/types.ts'
@@ -103,6 +104,12 @@ export interface Session extends Emitter<SessionEvents> {
 
   /** Session time in ms; it never goes back. 0 until known; stops when the session is left. */
   now(): number
+
+  /**
+   * The links of this member, in the order of `members`, and by which path their packets go:
+   * directly, or through the hub and why. Computed at each call; empty after the session was left.
+   */
+  paths(): PathInfo[]
 
   /** Figures and fault injection for developers. */
   readonly debug: SessionDebug

@@ -22,6 +22,8 @@ export function createPath(now: Millis, id: number) {
     later: LATER_PACKETS,
     /** The place of the next packet. */
     next: 0,
+    /** Packets that counted as lost, without those that arrived all the same. */
+    lost: 0,
     /** The newest place known to have arrived; -1 before the first. */
     newestAcked: -1,
   }

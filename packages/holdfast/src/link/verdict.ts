@@ -74,7 +74,10 @@ function arrived(link: Link, sequence: number, late: boolean, arrivals: Arrivals
   sent.fate[slot] = FATE.acked
   if (late) {
     link.counters.lateAcked += 1
-    if (path) path.later = loss.moreLater(path.later)
+    if (path) {
+      path.lost -= 1
+      path.later = loss.moreLater(path.later)
+    }
   } else if (path) pace.arrived(path.pace, sequence, sent.size[slot]!, loss.isQueueing(path.rtt))
   const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
   for (let run = slot * RUNS_MAX * 2; run < end; run += 2) {
@@ -118,6 +121,7 @@ export function giveUp(link: Link, sequence: number, sink: Pick<LinkSink, 'lost'
   const path = find(link, sent.path[slot]!)
   if (path) {
     const queues = loss.isQueueing(path.rtt)
+    path.lost += 1
     pace.gone(path.pace, sequence, sent.size[slot]!, sent.next - 1, queues)
   }
   const end = (slot * RUNS_MAX + sent.runCount[slot]!) * 2
