@@ -35,5 +35,6 @@ page.seen = () => {
   const moves = session.table.keys('moves.').map((key) => session.table.get(key) as number)
   const members = session.members.length
   const kinds = session.paths().map(({ kind }) => kind)
-  return { path, kinds, epoch, role, members, moves, status: session.status }
+  const { status, safety } = session
+  return { path, kinds, epoch, role, members, moves, status, safety }
 }
