@@ -2,10 +2,12 @@
 
 import type { ComponentChild } from 'preact'
 import { pickName } from './news.ts'
-import { recall } from './recall.ts'
+import { recall, remember } from './recall.ts'
 
 /** Longest name that a door takes, in characters: 16 of the longest fit into 64 bytes. */
 const NAME_MAX = 16
+/** What a browser remembers it by. */
+const DIRECT = 'direct'
 
 /** Who a door takes one for: whoever is known to come, or came the last time, or anybody. */
 export function firstName(known: string | null | undefined): string {
@@ -34,6 +36,31 @@ function begin(field: HTMLInputElement | null): void {
   if (document.activeElement !== document.body) return
   field?.focus()
   field?.select()
+}
+
+/**
+ * Whether this browser may connect directly to those of the other players, which shows them its
+ * network address. Asked before it does, and remembered.
+ */
+export function isDirect(): boolean {
+  return recall(DIRECT) === 'yes'
+}
+
+/** The question. */
+export function DirectField(): ComponentChild {
+  return (
+    <label
+      class="check"
+      title="Faster, and the game goes on while the hub is away. They learn your network address."
+    >
+      <input
+        type="checkbox"
+        defaultChecked={isDirect()}
+        onChange={(event) => remember(DIRECT, event.currentTarget.checked ? 'yes' : '')}
+      />
+      Connect directly to players who allow it too: they see your network address
+    </label>
+  )
 }
 
 /** The name that a door was given. @param otherwise  where the field was left empty */

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { DirectField, isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
@@ -60,6 +60,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
     <form class="card" onSubmit={submit}>
       <h2>Join {room === 'main' ? 'the room' : <em>{room}</em>}</h2>
       <NameField name={name} />
+      <DirectField />
       <JoinOrWatch />
     </form>
   )

@@ -15,7 +15,7 @@ import { type ComponentChild, render } from 'preact'
 import { Board } from './board.ts'
 import { type Acts, Card, type Stage } from './cards.tsx'
 import { listen } from './input.ts'
-import { firstName } from '../door.tsx'
+import { firstName, isDirect } from '../door.tsx'
 import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
@@ -96,6 +96,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         listed: !query.has('unlisted'),
         server,
         condition: query.get('condition') || undefined,
+        webrtc: isDirect(),
         signal: giveUp.signal,
       }),
     )

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { NameField, nameIn } from '../door.tsx'
+import { DirectField, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
@@ -69,6 +69,7 @@ function Door({ name, room, acts }: { name: string; room: string; acts: Acts }):
         your back.
       </p>
       <NameField name={name} />
+      <DirectField />
       <Ways />
     </form>
   )

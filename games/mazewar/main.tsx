@@ -14,7 +14,7 @@
 
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { firstName } from '../door.tsx'
+import { firstName, isDirect } from '../door.tsx'
 import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { Banner } from '../signs.tsx'
@@ -125,6 +125,7 @@ async function enter(name: string, watch: boolean): Promise<void> {
         listed: !query.has('unlisted'),
         server,
         condition: query.get('condition') || undefined,
+        webrtc: isDirect(),
         signal: giveUp.signal,
       }),
     )

@@ -3,7 +3,7 @@
 import type { ComponentChild } from 'preact'
 import { useState } from 'preact/hooks'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { DirectField, isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import { Share } from '../share.tsx'
 import type { Links } from '../links.ts'
@@ -84,6 +84,7 @@ function Door({ name, room, acts }: Shown): ComponentChild {
     <form class="card" onSubmit={submit}>
       <h2>Come to {room === 'main' ? 'the table' : <em>{room}</em>}</h2>
       <NameField name={name} />
+      <DirectField />
       <JoinOrWatch />
     </form>
   )

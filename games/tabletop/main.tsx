@@ -10,7 +10,7 @@
 
 import { HoldfastError, join } from 'holdfast'
 import { type ComponentChild, render } from 'preact'
-import { firstName } from '../door.tsx'
+import { firstName, isDirect } from '../door.tsx'
 import { hubOf, linksInto } from '../links.ts'
 import { remember } from '../recall.ts'
 import { keyOfRoom, withKey } from '../room-key.ts'
@@ -136,6 +136,7 @@ async function enter(wanted: string, watch: boolean): Promise<void> {
         primaries: query.has('hosts') ? 'hosts' : 'all',
         server,
         condition: query.get('condition') || undefined,
+        webrtc: isDirect(),
         signal: giveUp.signal,
       }),
     )

@@ -2,7 +2,7 @@
 
 import type { ComponentChild } from 'preact'
 import { Failed, Joining, over, type Returns } from '../cards.tsx'
-import { isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
+import { DirectField, isToWatch, JoinOrWatch, NameField, nameIn } from '../door.tsx'
 import { Invite } from '../invite.tsx'
 import type { Links } from '../links.ts'
 import { Share } from '../share.tsx'
@@ -70,6 +70,7 @@ function Door({ guest, room, acts }: { guest: Guest; room: string; acts: Acts })
       <p class="over">Dueling Teapots</p>
       <h2>Take a seat {room === 'main' ? 'at the table' : <At room={room} />}</h2>
       <NameField name={guest.name} />
+      <DirectField />
       <Glazes chosen={guest.glaze} choose={(glaze) => acts.glaze(glaze)} />
       <JoinOrWatch />
       <Rules />

@@ -15,6 +15,7 @@ import { type ComponentChild, render } from 'preact'
 import { hubOf, linksInto } from '../links.ts'
 import { Banner } from '../signs.tsx'
 import { type Kept, personalLink, Tab } from '../tab.ts'
+import { isDirect } from '../door.tsx'
 import { ticketIn } from '../ticket.ts'
 import { type Acts, Card, type Guest, NoPicture, type Stage as At } from './cards.tsx'
 import { SessionCourt } from './court.ts'
@@ -97,6 +98,7 @@ function wish({ name }: Guest): JoinOptions {
     listed: !query.has('unlisted'),
     server,
     condition: query.get('condition') || undefined,
+    webrtc: isDirect(),
   }
 }
 
