@@ -9,7 +9,7 @@ import { unbound } from './bystander.ts'
 import { type Scale, type Weighed, weigh } from './weights.ts'
 import type { BesideSync, LoneAsked, Together } from './words.ts'
 
-const READY_MS = 30_000
+const READY_MS = 120_000
 const DONE_MS = 120_000
 const ROOMS = [1, 16, 64, 256]
 

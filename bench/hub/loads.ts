@@ -3,7 +3,7 @@
 import { end, heard, start } from '../processes/children.ts'
 import type { Asked, Did, Order, Said } from './words.ts'
 
-const READY_MS = 30_000
+const READY_MS = 120_000
 const DONE_MS = 120_000
 
 /** One that is ready. */

@@ -5,7 +5,7 @@
 // Slow: a path is silent for a second before another is tried.
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { WebSocket } from 'ws'
 import { openHub } from '../../packages/hub/src/open-hub.ts'
@@ -107,6 +107,8 @@ test('no play goes through the hub, and it goes on without the hub', async () =>
 test('a door that closes is left for the relay, and found again when it is back', async () => {
   const place = await start()
   const other = createServer()
+  const sockets = new Set<Socket>()
+  other.on('connection', (socket) => sockets.add(socket))
   other.listen(0, '127.0.0.1')
   await once(other, 'listening')
   closing.push(() => other.close())
@@ -116,8 +118,8 @@ test('a door that closes is left for the relay, and found again when it is back'
   expect(addressesOf(host)).toEqual([`ws://127.0.0.1:${port}/rt/host`])
   const ada = await joining({ server: place.url, name: 'Ada' })
   await until(() => pathOf(ada) === 'direct')
-  other.closeAllConnections()
   other.close()
+  for (const socket of sockets) socket.destroy()
   await until(() => pathOf(ada) === 'relay')
   await ada.act(add)
   other.listen(port, '127.0.0.1')

@@ -122,6 +122,19 @@ describe('which path', () => {
   })
 })
 
+test('PA10: the path of a process that knocks is none once another one is taken', () => {
+  const hand = new Hand('knock:3', DIRECT, RELAY)
+  hand.pass(500, 'knock:3')
+  expect(hand.path).toBe(DIRECT)
+  expect(hand.own.candidates.map(({ address }) => address)).toEqual([DIRECT, RELAY])
+  // The first packet from the relay address of a member shows that it is attached.
+  const other = new Hand('knock:3', RELAY)
+  other.pass(500, 'knock:3')
+  expect(other.path).toBe('knock:3')
+  other.pass(20, RELAY)
+  expect([other.path, other.own.candidates.length]).toEqual([RELAY, 1])
+})
+
 describe('a silent path', () => {
   const LIMIT = 25
   function direct(): Hand {

@@ -373,6 +373,8 @@ function take(paths: Paths, now: Millis, one: Candidate, out: PathsSink): boolea
     Object.assign(one, { state: 'new', unanswered: 0, probedAt: -Infinity })
     return false
   }
+  // A process that is reached otherwise need not knock any more.
+  paths.candidates = paths.candidates.filter(({ address }) => !isKnocking(address))
   paths.chosen = one
   paths.chosenAt = now
   paths.movedAt = NaN
