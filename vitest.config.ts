@@ -17,7 +17,7 @@ const MODELS = ['proof/models/**/*.test.ts']
 const SIM = ['test/sim/**/*.test.ts']
 // Machines by many seeds, which take some seconds each.
 const SEEDED = [
-  'test/{objects,pieces,slots}/random.test.ts',
+  'test/{objects,paths,pieces,slots}/random.test.ts',
   'test/slots/standstills.test.ts',
   'test/kernel/mailbox.test.ts',
   'packages/yjs/src/{state,storms}.test.ts',
