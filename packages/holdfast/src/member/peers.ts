@@ -203,8 +203,9 @@ export function onPacket(run: Runtime, peer: Peer, from: string): void {
     peer.reachability = null
     run.member.counters.falseAlarms++
   }
+  const before = peer.paths.heardBy
   paths.heard(peer.paths, run.now, from)
-  tellPath(run, peer)
+  if (peer.paths.heardBy !== before) tellPath(run, peer)
 }
 
 /** The peer answered our challenge from an address. */
