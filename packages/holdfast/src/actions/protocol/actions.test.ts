@@ -239,6 +239,18 @@ describe('actions', () => {
     expect(fire(1)).toEqual([0, { ok: true, value: null }])
   })
 
+  test('a timer that took the number of one that was lost does not run before it is due', () => {
+    const state = actions.create()
+    told(state, [])
+    part.clock!(state, 1_000)
+    // Its primary asked for the timer with that number, and then lost the log and made another one.
+    expect(perform(state, 'in a while', 500)).toEqual({ ok: true, value: 1 })
+    const { due } = timers.find(state.committed, 1)!
+    const changesAt = (time: number): number =>
+      part.perform!(state, time - 1_000, actions.encodeFire(1), 1, 3).changes.length
+    expect([changesAt(due - 1), changesAt(due)]).toEqual([0, 2])
+  })
+
   test('a timer of an action that there is no more says so, and does not come again (PR-2)', () => {
     const state = actions.create()
     told(state, [])

@@ -204,8 +204,9 @@ function fire(ctx: ActionContext, id: number, by: Actor): Effected {
   const { state, runs } = ctx
   if (by.inc !== state.primary) return refused('timers are run by who serves alone')
   const timer = timers.find(state.committed, id)
-  // An earlier primary ran the timer, or it was cancelled meanwhile.
-  if (!timer)
+  // An earlier primary ran the timer, or it was cancelled meanwhile. After a recovery that lost
+  // entries the ID may be that of another one, which is not due yet.
+  if (!timer || !timers.isDue(timer, ctx.now))
     return { outcome: encode(answer, { ok: true, text: 'null' }), changes: [], news: null }
   const spent = [{ key: timers.keyOf(id), value: null }]
   const nobody: Actor = { inc: 0, player: 0 }

@@ -6,7 +6,7 @@
  *     NUL laters       the newest ID that was used
  *
  * The primary submits an operation to itself for each due timer. The operation removes the row and
- * runs the action in one entry of the log; it does nothing if the row is gone.
+ * runs the action in one entry of the log; it does nothing if the row is gone or not due yet.
  */
 
 import { badValue, HoldfastError, type Millis } from '../../machine.ts'
@@ -80,6 +80,11 @@ function note({ due }: Timers, key: string, value: string | null): void {
 function reschedule(timers: Timers): void {
   timers.first = Math.min(Infinity, ...timers.due.values())
   timers.askAt = -Infinity
+}
+
+/** Whether a timer may run at that session time. */
+export function isDue({ due }: Timer, now: Millis): boolean {
+  return now + ROUNDING_MS >= due
 }
 
 /** As primary: the IDs of timers to submit now, in order of their times. */
