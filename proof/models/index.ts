@@ -1,4 +1,7 @@
-/** All models of the shipped machines, by room and name: for tests, `explore` and soaks. */
+/**
+ * All models by room and name, for tests, `explore` and soaks: of the shipped machines, and of a
+ * register that no code has yet.
+ */
 
 import * as histories from './histories.ts'
 import { keptModel } from './kept.ts'
@@ -11,6 +14,7 @@ import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
 import * as pieces from './pieces.ts'
 import * as recall from './recall.ts'
+import * as register from './register.ts'
 import * as restarts from './restarts.ts'
 import * as rights from './rights.ts'
 import * as roomKey from './room-key.ts'
@@ -25,7 +29,10 @@ import * as takeover from './takeover.ts'
 
 /** Rooms that have models, and each model in all its scopes. */
 export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly NamedModel[]>>>> = {
-  hub: { kept: inScopes(keptModel, kept.SCOPES, kept.MUTANTS) },
+  hub: {
+    kept: inScopes(keptModel, kept.SCOPES, kept.MUTANTS),
+    register: inScopes(register.registerModel, register.SCOPES, register.MUTANTS),
+  },
   link: { link: inScopes(link.linkModel, link.SCOPES, link.MUTANTS) },
   seal: { seal: inScopes(seal.sealModel, seal.SCOPES, seal.MUTANTS) },
   session: {
