@@ -38,7 +38,10 @@ afterEach(async () => {
 interface Place {
   url: string
   server: Server
-  /** Of each relayed datagram: the hub's stream that it goes to, the member that it comes from. */
+  /**
+   * Of each relayed packet: the hub's stream that it goes to, the member that it comes from.
+   * Challenges, which keep the relay as a spare, are none.
+   */
   relayed: { to: number; from: number }[]
   end: () => Promise<void>
 }
@@ -50,7 +53,7 @@ async function start(): Promise<Place> {
     { server, store: null },
     {
       wrapRelay: (deliver) => (to, from, datagram) => {
-        relayed.push({ to, from })
+        if ((datagram[0]! & 0xf0) === 0x10) relayed.push({ to, from })
         deliver(to, from, datagram)
       },
     },

@@ -85,9 +85,13 @@ describe('a silent path', () => {
   })
   test('PA7: is probed with the spare, by the challenges of the seal', () => {
     const { hand, peer } = linked()
-    hand.run.now = hand.now + PATH_DEAD_MS / 2
-    peers.wakePaths(hand.run, peer)
-    expect(ways(hand)).toEqual(['sim:1', 'relay:1'])
+    const probesAfter = (ms: number): string[] => {
+      hand.run.now = hand.now + ms
+      peers.wakePaths(hand.run, peer)
+      return ways(hand)
+    }
+    expect(probesAfter(PATH_DEAD_MS / 2)).toEqual(['sim:1'])
+    expect(probesAfter((PATH_DEAD_MS * 3) / 4)).toEqual(['sim:1', 'relay:1'])
   })
   test('PA4: has its time anew after our own loop stalled', () => {
     const { hand, peer } = linked()

@@ -30,7 +30,7 @@ interface Way {
   delay: Millis
 }
 
-type Datagram = { kind: 'packet' | 'challenge' | 'answer'; bytes: Uint8Array; number: number }
+type Datagram = { kind: 'packet' | 'challenge' | 'answer'; bytes: Uint8Array }
 
 interface Flight {
   at: Millis
@@ -55,7 +55,6 @@ export class End {
   /** Addresses that the seal knows as proven, and those that answered a challenge of ours. */
   readonly proven = new Set<string>()
   readonly answered = new Set<string>()
-  changes = 0
   disorder = ''
   /** By which packets leave. */
   way = ''
@@ -72,17 +71,17 @@ export class End {
   }
 
   readonly sink: LinkSink = {
-    packet: (bytes) => this.send(this.way, 'packet', 0, bytes),
+    packet: (bytes) => this.send(this.way, 'packet', bytes),
     write: () => link.NOTHING_WAITS,
     lost: () => {},
   }
 
   readonly out: PathsSink = {
-    probe: (address) => this.send(address, 'challenge', 0),
+    probe: (address) => this.send(address, 'challenge'),
     use: (path) => {
       if (!this.proven.has(path.address) && path.kind !== 'relay') return false
       this.go(path)
-      this.changes++
+      calmly(() => link.probe(this.link, this.now, this.sink))
       return true
     },
     beat: (path) => {
@@ -107,13 +106,8 @@ export class End {
     this.go(this.paths.chosen!)
   }
 
-  send(
-    by: string,
-    kind: Datagram['kind'],
-    number: number,
-    bytes: Uint8Array = new Uint8Array(0),
-  ): void {
-    this.#net.fly(this.side, by, { kind, number, bytes: new Uint8Array(bytes) })
+  send(by: string, kind: Datagram['kind'], bytes: Uint8Array = new Uint8Array(0)): void {
+    this.#net.fly(this.side, by, { kind, bytes: new Uint8Array(bytes) })
   }
 
   /** Says a numbered message. */
@@ -125,7 +119,7 @@ export class End {
 
   hear(by: string, { kind, bytes }: Datagram): void {
     const { paths, now } = this
-    if (kind === 'challenge') return this.send(by, 'answer', 0)
+    if (kind === 'challenge') return this.send(by, 'answer')
     if (kind === 'answer') {
       this.proven.add(by)
       this.answered.add(by)
@@ -207,7 +201,7 @@ export class Net {
     if (way?.up[from]) this.#flights.push({ at: this.now + way.delay, to, by, datagram })
   }
 
-  /** The next packet to that end comes from the stranger's address too, and a little earlier. */
+  /** The next packet to that end comes from the stranger's address instead. */
   deceive(to: Side): void {
     const flight = this.#flights.find((one) => one.to === to && one.datagram.kind === 'packet')
     if (flight) flight.by = STRANGER

@@ -39,13 +39,13 @@ export function pathsOf(member: Member, members: readonly MemberInfo[]): PathInf
 }
 
 function infoOf(member: Member, peer: Peer, info: MemberInfo): PathInfo {
-  const { rtt, next, lost } = link.current(peer.link!)
+  const { rtt, asked, lost } = link.current(peer.link!)
   const { bytesReceived, bytesSent } = peer.link!.counters
   return {
     member: info,
     kind: KINDS[peer.paths.chosen!.kind],
     rttMs: rtt.samples === 0 ? null : rtt.smoothed,
-    loss: next === 0 ? 0 : lost / next,
+    loss: asked === 0 ? 0 : lost / asked,
     bytes: { in: bytesReceived, out: bytesSent },
     why: isByRelay(peer.paths) ? reasonOf(member, peer) : null,
   }

@@ -568,6 +568,7 @@ function commit(link: Link, now: Millis, size: number, asks: boolean): void {
     counters.bareAcks += 1
     return
   }
+  path.asked += 1
   pace.left(path.pace, size)
   link.loss.probeFrom = now
 }

@@ -6,11 +6,9 @@
  */
 
 import type { Millis } from '../machine.ts'
+import { PATHS_KEPT } from '../paths/paths.ts'
 import { createRtt, LATER_PACKETS, sample } from './timing/loss.ts'
 import { createPace } from './timing/pace.ts'
-
-/** Paths whose figures are kept; a further one takes the place of an old one. */
-export const PATHS_KEPT = 16
 
 export function createPath(now: Millis, id: number) {
   return {
@@ -22,7 +20,8 @@ export function createPath(now: Millis, id: number) {
     later: LATER_PACKETS,
     /** The place of the next packet. */
     next: 0,
-    /** Packets that counted as lost, without those that arrived all the same. */
+    /** Packets that ask for an ack, and those that counted as lost and did not arrive later. */
+    asked: 0,
     lost: 0,
     /** The newest place known to have arrived; -1 before the first. */
     newestAcked: -1,
@@ -51,21 +50,14 @@ export function find({ paths }: OnPaths, id: number): LinkPath | null {
 /**
  * Packets leave by that path from now on.
  *
- * @param id  0 to 65535; a number is used again only after PATHS_KEPT others
+ * @param id  0 to 65535; of two paths in use at a time no two ids are equal modulo PATHS_KEPT
  * @param trip  a round trip measured there; NaN if none was
  */
-export function use(
-  link: OnPaths & { readonly clock: { askedAt: Millis } },
-  now: Millis,
-  id: number,
-  trip: Millis,
-): void {
+export function use(link: OnPaths, now: Millis, id: number, trip: Millis): void {
   if (link.using === id) return
   const place = id % PATHS_KEPT
   if (link.paths[place]?.id !== id) link.paths[place] = createPath(now, id)
   link.using = id
   const { rtt } = current(link)
   if (rtt.samples === 0 && !Number.isNaN(trip)) sample(rtt, trip, 0)
-  // Asks for the time by the new path at once.
-  link.clock.askedAt = -Infinity
 }

@@ -257,14 +257,16 @@ export function wakePaths(run: Runtime, peer: Peer): void {
 }
 
 /** A path is left within half of the time after which a peer that we watch would be suspected. */
-export function limitPaths({ member, now }: Runtime, peer: Peer): void {
+export function limitPaths(run: Runtime, peer: Peer): void {
+  const { now, member } = run
   const { session: own } = member
   // Whom we suspect already should be reached as soon as ever.
-  if (own.server.role === 'taking') return
+  if (own.server.role === 'taking' || own.server.role === 'dropping') return
   const { rtt } = link.current(peer.link!)
-  const isWatched = watchedPeer(own) === peer.inc
-  const limit = isWatched ? patience(own)! / 2 : paths.PATH_DEAD_MS
+  const bound = watchedPeer(own) === peer.inc ? patience(own) : null
+  const limit = bound === null ? paths.PATH_DEAD_MS : bound / 2
   paths.setLimit(peer.paths, now, limit, rtt.smoothed + 4 * rtt.variation)
+  dispatch.noteDeadline(run, peer)
 }
 
 const sinks = new WeakMap<Peer, paths.PathsSink>()
@@ -280,11 +282,15 @@ function sinkOf(run: Runtime, peer: Peer): paths.PathsSink {
       use: (path) => {
         if (!route(run, peer, path)) return false
         run.member.reconcileDue = true
+        // The peer hears us by it at once, and we ask for the time.
+        peer.link!.clock.askedAt = -Infinity
+        link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
         return true
       },
       beat: (path) => {
         const { chosen } = peer.paths
-        if (!route(run, peer, path)) return
+        // The way back must be proven, or packets would stay on this path.
+        if (!route(run, peer, chosen!) || !route(run, peer, path)) return
         link.probe(peer.link!, run.now, dispatch.sinkOf(run, peer))
         route(run, peer, chosen!)
       },

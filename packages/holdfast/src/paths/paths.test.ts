@@ -151,7 +151,7 @@ describe('a silent path', () => {
     expect([hand.path, hand.own.heardBy]).toEqual([DIRECT, 'udp'])
     hand.pass(1)
     expect([hand.path, hand.own.heardBy]).toEqual([RELAY, 'relay'])
-    expect(hand.of(DIRECT)).toMatchObject({ state: 'bad', badSince: 3_000 + LIMIT })
+    expect(hand.of(DIRECT)).toMatchObject({ state: 'bad' })
   })
 
   test('is kept while nothing answers: then the peer is silent, and not the path', () => {
@@ -185,6 +185,31 @@ describe('a silent path', () => {
     expect(hand.path).toBe(DIRECT)
     hand.pass(2)
     expect(hand.path).toBe(RELAY)
+  })
+
+  test('of which a heartbeat is late or lost has the relay asked for nothing', () => {
+    const hand = direct()
+    const before = hand.probed.filter((to) => to === RELAY).length
+    for (let n = 0; n < 50; n++) {
+      hand.pass(17)
+      paths.heard(hand.own, hand.now, DIRECT)
+    }
+    expect(hand.probed.filter((to) => to === RELAY).length - before).toBe(0)
+  })
+
+  test('on which the heartbeats of a peer that left it still come is left all the same', () => {
+    const hand = direct()
+    hand.answers.delete(DIRECT)
+    hand.pass(10 + paths.HINT_MS + 10, DIRECT, RELAY)
+    expect(hand.path).toBe(RELAY)
+  })
+
+  test('of a peer that is silent for long has no address probed often that never answered', () => {
+    const hand = new Hand(RELAY, DIRECT, 'udp:victim', RELAY)
+    hand.answers.clear()
+    hand.pass(60_000)
+    const probes = hand.probed.filter((to) => to === 'udp:victim').length
+    expect(probes).toBeLessThan(45)
   })
 
   test('is not silent for as long as our own loop stood still', () => {
@@ -311,7 +336,8 @@ describe('spares', () => {
     paths.offer(hand.own, hand.now, 'udp:row')
     const known = hand.own.candidates.map(({ address }) => address)
     expect([known.includes('udp:3'), known.includes('udp:row')]).toEqual([false, true])
-    expect(new Set(hand.own.candidates.map(({ id }) => id)).size).toBe(8)
+    // The link keeps the figures of each in a place of its own.
+    expect(new Set(hand.own.candidates.map(({ id }) => id % paths.PATHS_KEPT)).size).toBe(8)
   })
 
   test('have a round trip, of probes whose answer is surely theirs', () => {

@@ -36,7 +36,7 @@ function isWorse(one: PathKind, other: PathKind): boolean {
   return PATH_KINDS.indexOf(one) > PATH_KINDS.indexOf(other)
 }
 
-/** Most addresses of one peer; one more replaces a bad one that only a packet showed, if any. */
+/** Most addresses of one peer; one more replaces one that nobody offered and that is not good. */
 export const CANDIDATES_MAX = 8
 /** A path that is silent for so long is left, if the failure detector has no shorter bound (L8). */
 export const PATH_DEAD_MS: Millis = 1_000
@@ -61,8 +61,10 @@ const URGENT_PROBES = 3
 // Quick probes without an answer, before they become slow: the peer itself is silent.
 const URGENT_MAX = 8
 
-/** Ids of paths lie below this; by the time that one comes round again its packets are gone. */
+/** Ids of paths lie below this. */
 const PATH_IDS = 65_536
+/** The link keeps the figures of a path in the place that its id has modulo this. */
+export const PATHS_KEPT = 16
 
 /** One address of the peer. */
 export interface Candidate {
@@ -70,7 +72,7 @@ export interface Candidate {
   readonly id: number
   readonly address: string
   readonly kind: PathKind
-  /** Named by the peer's row or a carrier, not only shown by a packet. */
+  /** Named by the peer's row or a carrier, not only shown by a handshake or an answer. */
   offered: boolean
   /** `new`: never probed; `probing`: not answered yet; `good`: answered; `bad`: failed. */
   state: 'new' | 'probing' | 'good' | 'bad'
@@ -80,7 +82,6 @@ export interface Candidate {
   lastReceived: Millis
   lastAnswered: Millis
   goodSince: Millis
-  badSince: Millis
   probedAt: Millis
   /** Probes in a row without an answer, and when the first of them left. */
   unanswered: number
@@ -173,10 +174,8 @@ export function offer(paths: Paths, now: Millis, address: string): void {
 function add(paths: Paths, address: string, offered: boolean): Candidate | null {
   if (paths.candidates.length >= CANDIDATES_MAX && !makeRoom(paths)) return null
   const kind = pathKindOf(address)
-  const id = paths.nextId
-  paths.nextId = (id + 1) % PATH_IDS
   const one: Candidate = {
-    id,
+    id: freeId(paths),
     address,
     kind,
     offered,
@@ -185,7 +184,6 @@ function add(paths: Paths, address: string, offered: boolean): Candidate | null 
     lastReceived: -Infinity,
     lastAnswered: -Infinity,
     goodSince: Infinity,
-    badSince: Infinity,
     probedAt: -Infinity,
     unanswered: 0,
     askedSince: -Infinity,
@@ -193,6 +191,16 @@ function add(paths: Paths, address: string, offered: boolean): Candidate | null 
   const place = paths.candidates.findIndex((other) => isWorse(other.kind, kind))
   paths.candidates.splice(place < 0 ? paths.candidates.length : place, 0, one)
   return one
+}
+
+// No two paths in use have one place.
+function freeId(paths: Paths): number {
+  const used = [...paths.candidates, paths.also, paths.chosen].map((one) => one && one.id)
+  for (;;) {
+    const id = paths.nextId
+    paths.nextId = (id + 1) % PATH_IDS
+    if (!used.some((other) => other !== null && other % PATHS_KEPT === id % PATHS_KEPT)) return id
+  }
 }
 
 function makeRoom({ candidates, chosen }: Paths): boolean {
@@ -252,8 +260,10 @@ function prove(one: Candidate, now: Millis): void {
 export function heard(paths: Paths, now: Millis, address: string): void {
   const one = find(paths, address)
   if (!one) return
-  if (one === paths.chosen) paths.movedAt = NaN
-  else if (Number.isNaN(paths.movedAt) && paths.chosen) {
+  if (one === paths.chosen) {
+    // Only an answer takes a hint back: heartbeats by a path that the peer has left prove nothing.
+    if (!(paths.movedAt > one.lastAnswered)) paths.movedAt = NaN
+  } else if (Number.isNaN(paths.movedAt) && paths.chosen) {
     paths.movedAt = now
     paths.dueAt = now
   }
@@ -357,14 +367,17 @@ function choose(paths: Paths, now: Millis, out: PathsSink): void {
   fail(paths, now, chosen, chosenAt)
   // Packets by a slower path arrive later. If the old path works from here to there, the peer need
   // not miss us meanwhile.
+  if (paths.also && paths.also !== next) return
   beatBy(paths, now, chosen, paths.limit + 2 * (next.rtt || PATH_DEAD_MS), paths.limit / 2)
   // The answer shows that the peer lives, and by which path it is heard from now on.
   notice(paths, now, next)
 }
 
-// Another path that answered after the chosen one was last heard.
-function successor({ chosen, candidates }: Paths): Candidate | null {
-  const since = proofOf(chosen!)
+// Another path that answered after the chosen one. Packets by that one count too, unless the peer
+// has left it: then they are the heartbeats by which it bridges the change.
+function successor(paths: Paths): Candidate | null {
+  const { chosen, candidates } = paths
+  const since = isHinted(paths) ? chosen!.lastAnswered : proofOf(chosen!)
   return candidates.find((one) => isGood(one) && one.lastAnswered > since) ?? null
 }
 
@@ -383,7 +396,6 @@ function take(paths: Paths, now: Millis, one: Candidate, out: PathsSink): boolea
 
 function fail({ failures }: Paths, now: Millis, one: Candidate, chosenAt: Millis): void {
   one.state = 'bad'
-  one.badSince = now
   one.unanswered = PROBES_MAX
   one.probedAt = now
   const before = now - chosenAt > HOLD_MAX_MS ? 0 : failures[one.kind]
@@ -400,7 +412,7 @@ const proofOf = ({ lastReceived, lastAnswered }: Candidate): Millis =>
 
 // The peer left our path, which has not answered since.
 function isHinted({ chosen, movedAt }: Paths): boolean {
-  return movedAt > proofOf(chosen!)
+  return movedAt > chosen!.lastAnswered
 }
 
 // Our path is probed before, and a probe that it answers has the time to be answered.
@@ -416,18 +428,24 @@ function doubtedFrom(paths: Paths): Millis {
   return isHinted(paths) ? Math.min(at, paths.movedAt) : at
 }
 
+// A path in doubt is probed at once. The others wait a little, for heartbeats that jitter are no
+// reason to ask the hub's relay each time; a hint is.
+function urgentAt(paths: Paths, one: Candidate): Millis {
+  const { chosen, limit } = paths
+  if (one !== chosen && one.lastAnswered > proofOf(chosen!)) return Infinity
+  const wait = one === chosen || isHinted(paths) ? 0 : limit / 4
+  const pause = (isHinted(paths) ? Math.min(limit / 2, HINT_MS) : limit / 2) / URGENT_PROBES
+  // The peer itself is silent, and an address that never answered may be anybody's.
+  const slow = one.lastAnswered === -Infinity ? PROBE_MS : PROVE_MS
+  const next = one.probedAt + (one.unanswered < URGENT_MAX ? pause : slow)
+  return Math.max(doubtedFrom(paths) + wait, next)
+}
+
 /** When a path is probed next. */
 function probeAt(paths: Paths, one: Candidate): Millis {
-  const { chosen, limit } = paths
+  const { chosen } = paths
   if (isOnly(paths)) return Infinity
-  const pause = (isHinted(paths) ? Math.min(limit / 2, HINT_MS) : limit / 2) / URGENT_PROBES
-  const urgent =
-    one === chosen || one.lastAnswered <= proofOf(chosen!)
-      ? Math.max(
-          doubtedFrom(paths),
-          one.probedAt + (one.unanswered < URGENT_MAX ? pause : PROVE_MS),
-        )
-      : Infinity
+  const urgent = urgentAt(paths, one)
   if (one === chosen) return urgent
   // One relay says of the other what there is to know.
   if (one.kind === 'relay' && chosen!.kind === 'relay') return urgent
@@ -442,9 +460,6 @@ function probe(one: Candidate, now: Millis, out: PathsSink): void {
   one.probedAt = now
   const isSilent = one.unanswered > PROBES_MAX && now - one.askedSince >= PATH_DEAD_MS
   if (one.state === 'new') one.state = 'probing'
-  else if (isSilent && one.state !== 'bad') {
-    one.state = 'bad'
-    one.badSince = now
-  }
+  else if (isSilent) one.state = 'bad'
   out.probe(one.address)
 }

@@ -32,7 +32,7 @@ export const ANSWERING_MS: Millis = 10_000
 export const ASK_AGAIN_MS: Millis = 100
 /** Lifetime of the cookie secret; the previous one stays valid too. */
 export const COOKIE_MS: Millis = 120_000
-/** Shortest interval between challenges of one address. */
+/** Shortest interval between challenges of an address that a packet showed. */
 export const CHALLENGE_MS: Millis = 250
 /** How long one number challenges an address. */
 export const NUMBER_MS: Millis = 1_000

@@ -2,7 +2,8 @@
  * Round-trip estimates, and when a packet counts as lost (L5, after RFC 9002).
  *
  * A packet is lost when a packet at least three places later on the same path was acked, or when
- * any later one was and this one is older than 9/8 of a round trip. Silence alone proves no loss:
+ * any later one was and this one is older than 9/8 of a round trip. If only packets of other paths
+ * were acked, it may get older still (`patienceAcross`). Silence alone proves no loss:
  * when the probe timer expires, a probe asks for an ack, which shows what was lost. Each unanswered
  * probe doubles the wait, up to one second.
  */
