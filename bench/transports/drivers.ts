@@ -52,19 +52,16 @@ export function straight(talk: Talk): Open {
 export function webrtc(talk: Talk, { other }: Incs): Open {
   return (datagram) =>
     new Promise((resolve, reject) => {
-      const channels = openChannelsOnNode(
-        { host: '127.0.0.1' },
-        {},
-        {
-          datagram,
-          signal: (_peer, bytes) => talk.tell([...bytes]),
-          gone: (address) => reject(new Error(`the channel ${address} is gone`)),
-          candidate: (_peer, address) => {
-            const peer = talk.side === 'a' ? address : null
-            resolve({ peer, send: channels.send.bind(channels) })
-          },
+      const channels = openChannelsOnNode({ host: '127.0.0.1' }, () => ({}), {
+        datagram,
+        refused: () => {},
+        signal: (_peer, bytes) => talk.tell([...bytes]),
+        gone: (address) => reject(new Error(`the channel ${address} is gone`)),
+        candidate: (_peer, address) => {
+          const peer = talk.side === 'a' ? address : null
+          resolve({ peer, send: channels.send.bind(channels) })
         },
-      )
+      })
       talk.on((signal) => channels.signal(other, Uint8Array.from(signal as number[])))
       if (talk.side === 'a') channels.offer(other)
     })

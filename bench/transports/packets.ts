@@ -91,30 +91,27 @@ export class Counting {
 
   #open(at: number): Channels {
     const other = 1 - at
-    return openChannelsOnNode(
-      { host: '127.0.0.1' },
-      {},
-      {
-        signal: (_peer, bytes) => {
-          const signal = readSignal(bytes)!
-          const own = this.#ends[at]!
-          if (signal.kind === 'candidate') {
-            own.port = signal.port
-            signal.port = own.stand.address().port
-          }
-          this.#ends[other]!.channels.signal(numberOf(at), writeSignal(signal))
-        },
-        candidate: (_peer, address) => {
-          if (at === 1) return
-          this.#address = address
-          this.#opened()
-        },
-        gone: (address) => {
-          throw new Error(`the channel ${address} is gone`)
-        },
-        datagram: () => this.#came(),
+    return openChannelsOnNode({ host: '127.0.0.1' }, () => ({}), {
+      refused: () => {},
+      signal: (_peer, bytes) => {
+        const signal = readSignal(bytes)!
+        const own = this.#ends[at]!
+        if (signal.kind === 'candidate') {
+          own.port = signal.port
+          signal.port = own.stand.address().port
+        }
+        this.#ends[other]!.channels.signal(numberOf(at), writeSignal(signal))
       },
-    )
+      candidate: (_peer, address) => {
+        if (at === 1) return
+        this.#address = address
+        this.#opened()
+      },
+      gone: (address) => {
+        throw new Error(`the channel ${address} is gone`)
+      },
+      datagram: () => this.#came(),
+    })
   }
 
   #handOn(from: number, to: number, bytes: Uint8Array): void {

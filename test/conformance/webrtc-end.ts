@@ -1,6 +1,6 @@
 /** One end of WebRTC channels that takes orders, and tells what happens to it, as plain data. */
 
-import type { ChannelEvents, Channels } from '../../packages/holdfast/src/ports.ts'
+import type { ChannelEvents, Channels, IceRefusal } from '../../packages/holdfast/src/ports.ts'
 
 export type Order =
   | { do: 'offer' | 'drop'; peer: number }
@@ -13,6 +13,7 @@ export type Told =
   | { what: 'candidate'; peer: number; address: string }
   | { what: 'gone'; address: string }
   | { what: 'datagram'; from: string; bytes: number[] }
+  | ({ what: 'refused' } & IceRefusal)
   | { what: 'counters'; counters: Record<string, number> }
 
 type Counted = Channels & { counters: Record<string, number> }
@@ -26,6 +27,7 @@ export function openEnd(
     signal: (peer, bytes) => tell({ what: 'signal', peer, bytes: [...bytes] }),
     candidate: (peer, address) => tell({ what: 'candidate', peer, address }),
     gone: (address) => tell({ what: 'gone', address }),
+    refused: (refusal) => tell({ what: 'refused', ...refusal }),
     datagram: (from, bytes) => tell({ what: 'datagram', from, bytes: [...bytes] }),
   })
   return (order) => {

@@ -3,9 +3,8 @@
 import { openChannelsOnNode } from '../../packages/holdfast/src/drivers/net/webrtc/node.ts'
 import { openEnd, type Order } from './webrtc-end.ts'
 
-const ice = {}
 const order = openEnd(
-  (events) => openChannelsOnNode({}, ice, events),
+  (events) => openChannelsOnNode({}, () => ({}), events),
   (told) => process.send!(told),
 )
 process.on('message', (given: Order) => {

@@ -68,9 +68,8 @@ function kept(end: End): End {
 
 function onNode(me: number): Promise<End> {
   const end = kept(new End(me))
-  const ice = {}
   end.order = openEnd(
-    (events) => openChannelsOnNode({ host: '127.0.0.1' }, ice, events),
+    (events) => openChannelsOnNode({ host: '127.0.0.1' }, () => ({}), events),
     (told) => end.take(told),
   )
   return Promise.resolve(end)
@@ -263,8 +262,13 @@ describe('on Node', () => {
   })
 })
 
-// The only test without a library: which end opens first, no real one lets a test decide.
-test('a frame that comes before our end is open is held, a bounded number of them', () => {
+// Only these are without a library: which end opens first, and which server refuses, no real one
+// lets a test decide.
+function channelsByHand(): {
+  channels: WebRtcChannels
+  told: string[]
+  events: () => ConnectionEvents
+} {
   let events: ConnectionEvents | null = null
   const told: string[] = []
   const channels = new WebRtcChannels(
@@ -280,16 +284,37 @@ test('a frame that comes before our end is open is held, a bounded number of the
       signal: () => {},
       candidate: (_, address) => void told.push(`open ${address}`),
       gone: () => {},
+      refused: ({ url, code }) => void told.push(`${url} ${code}`),
       datagram: (_, bytes) => void told.push(`frame ${bytes[0]}`),
     },
   )
+  return { channels, told, events: () => events! }
+}
+
+test('a server that refuses is told once for each code, however many channels ask it', () => {
+  const { channels, told, events } = channelsByHand()
+  for (let peer = 1; peer <= 3; peer++) {
+    channels.offer(peer)
+    for (const code of [401, 486]) events().refused({ url: 'turn:a', code, why: `${peer}` })
+    events().refused({ url: 'turn:b', code: 401, why: '' })
+  }
+  expect(told.splice(0)).toEqual(['turn:a 401', 'turn:a 486', 'turn:b 401'])
+  for (let n = 0; n < 100; n++) events().refused({ url: `turn:${n}`, code: 401, why: '' })
+  expect(told.splice(0)).toHaveLength(61)
+  channels.close()
+  events().refused({ url: 'turn:c', code: 401, why: '' })
+  expect(told).toEqual([])
+})
+
+test('a frame that comes before our end is open is held, a bounded number of them', () => {
+  const { channels, told, events } = channelsByHand()
   channels.offer(7)
   const bytes = new Uint8Array(1)
-  for (let i = 0; i < 20; i++) events!.frame(bytes.fill(i))
+  for (let i = 0; i < 20; i++) events().frame(bytes.fill(i))
   channels.send('rtc:7.1', bytes)
   expect(told).toEqual([])
-  events!.opened()
-  events!.frame(bytes.fill(99))
+  events().opened()
+  events().frame(bytes.fill(99))
   const held = Array.from({ length: 16 }, (_, i) => `frame ${i}`)
   expect(told).toEqual(['open rtc:7.1', ...held, 'frame 99'])
   expect(channels.counters).toMatchObject({ early: 4, unreachable: 1, received: 21 })

@@ -72,6 +72,7 @@ function told({ chaos, desk, id }: Scene, session: string): ToHub {
     { kind: 'invite', request: n(chaos), digest, uses: n(chaos), rights: below(chaos, 256) },
     { kind: 'keep', session, ...of, ...when, ...piece, bytes },
     { kind: 'alive', session, epoch, nonce: 1 },
+    { kind: 'ice', session },
   ])
 }
 
@@ -94,8 +95,9 @@ test.each([1, 2, 3, 4])(
   (seed) => {
     const desk = new Desk()
     desk.recovers = true
-    const { id, streams } = desk.session(MOST)
     const chaos = fork(chaosOf(seed), 'odd')
+    desk.out.servers = () => ({ urls: ['stun:a'], username: '', credential: '', lasts: n(chaos) })
+    const { id, streams } = desk.session(MOST)
     const scene: Scene = { desk, chaos, id, streams, members: MOST }
     for (let at = 0; at < SAID; at++) {
       desk.atOnce = chance(chaos, 0.7)

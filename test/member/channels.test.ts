@@ -4,6 +4,9 @@ import { expect, test } from 'vitest'
 import * as channels from '../../packages/holdfast/src/member/channels.ts'
 import {
   OPENING_MS,
+  RENEW_MAX_MS,
+  RENEW_MIN_MS,
+  RENEW_PART,
   RETRY_MAX_MS,
   RETRY_MS,
   SIGNAL_MAX,
@@ -11,9 +14,20 @@ import {
   SIGNALS_TAKEN,
   WATCH_MS,
 } from '../../packages/holdfast/src/member/channels.ts'
+import { toHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { receiveHub } from '../../packages/holdfast/src/member/join-client.ts'
+import { hubClosed } from '../../packages/holdfast/src/member/member.ts'
 import * as paths from '../../packages/holdfast/src/paths/paths.ts'
 import * as peers from '../../packages/holdfast/src/member/peers.ts'
 import { SIGNAL_CHANNEL } from '../../packages/holdfast/src/member/state.ts'
+import {
+  decode,
+  encode,
+  list,
+  record,
+  text,
+  varint,
+} from '../../packages/holdfast/src/wire/layout.ts'
 import { Hand } from './hand.ts'
 
 const BOTH = ['rtc:']
@@ -151,4 +165,81 @@ test('a member that leaves, and leaving ourselves, end the channels', () => {
   expect(channels.opened(run, 3, 'rtc:3.1')).toBe(false)
   channels.dropAll(run)
   expect(did).toEqual(['drop 1'])
+})
+
+const SERVERS = { urls: ['turn:example.org'], username: 'u', credential: 'c', lasts: 3_600_000 }
+
+function servedOf() {
+  const one = handOf()
+  const { run } = one
+  const servers: unknown[] = []
+  run.ports.servers = (given) => void servers.push(given)
+  const asked: number[] = []
+  run.ports.hub = (bytes) => {
+    expect(decode(toHub, bytes)).toEqual({ kind: 'ice', session: run.member.session.id })
+    asked.push(run.now)
+  }
+  const receive = (more: object = {}): void => {
+    const { id: session } = run.member.session
+    channels.receiveServers(run, { kind: 'ice', session, ...SERVERS, ...more })
+  }
+  return { ...one, servers, asked, receive }
+}
+
+test('the hub is asked for fresh credentials before they end, at most once a minute', () => {
+  const { run, asked, receive, wakeAt } = servedOf()
+  receive()
+  const due = SERVERS.lasts * (1 - RENEW_PART)
+  expect(run.member.channels.dueAt).toBe(due)
+  wakeAt(due - 1)
+  expect(asked).toEqual([])
+  wakeAt(due)
+  // The hub is silent.
+  wakeAt(due + RENEW_MIN_MS - 1)
+  wakeAt(due + RENEW_MIN_MS)
+  expect(asked).toEqual([due, due + RENEW_MIN_MS])
+  receive({ lasts: 0 })
+  expect(run.member.channels.askAt).toBe(run.now + RENEW_MIN_MS)
+  receive({ lasts: 2 ** 52 })
+  expect(run.member.channels.askAt).toBe(run.now + RENEW_MAX_MS)
+})
+
+test('another hub, which may name no servers and know no such question, is not asked', () => {
+  const { run, asked, receive, wakeAt } = servedOf()
+  receive()
+  hubClosed(run, 0)
+  wakeAt(10 * SERVERS.lasts)
+  expect(asked).toEqual([])
+})
+
+test('servers that no library takes are dropped and counted, as are those of other sessions', () => {
+  const { run, servers, receive } = servedOf()
+  const urls = ['turn:example.org', 'http://example.org', 'turn:e x', 'stun:example.org']
+  receive({ urls })
+  receive({ urls: ['turn:example.org', 'stun:example.org'], credential: '' })
+  receive({ session: 'another' })
+  expect(servers).toEqual([
+    { urls: ['turn:example.org', 'stun:example.org'], username: 'u', credential: 'c' },
+    { urls: ['stun:example.org'], username: 'u', credential: '' },
+  ])
+  expect(run.member.counters.servers).toBe(3)
+})
+
+test.each([
+  ['too many', { urls: Array.from({ length: 5 }, () => 'stun:example.org') }],
+  ['too long ones', { urls: ['x'.repeat(201)] }],
+  ['too long credentials', { username: 'x'.repeat(65) }],
+])('of %s the whole message is malformed', (_, more) => {
+  const { run, servers } = servedOf()
+  const { id: session } = run.member.session
+  // As a hub writes them that keeps no bounds.
+  const loose = record({
+    ...{ session: text(255), urls: list(text(255), 255) },
+    ...{ username: text(255), credential: text(255), lasts: varint },
+  })
+  const written = encode(loose, { session, ...SERVERS, ...more })
+  receiveHub(run, Uint8Array.of(20, ...written))
+  expect([servers, run.member.counters.malformed]).toEqual([[], 1])
+  receiveHub(run, Uint8Array.of(20, ...encode(loose, { session, ...SERVERS })))
+  expect([servers.length, run.member.counters.malformed]).toEqual([1, 1])
 })

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaults } from '../../hub/src/machine/limits.ts'
-import { certificateIn, limitsOf, listOf, metricsPlace, tokenIn, trustOf } from './given.ts'
+import { certificateIn, limitsOf, listOf, metricsPlace, tokenIn, trustOf, turnOf } from './given.ts'
 
 test('what is given once, several times and with commas is one list', () => {
   expect(listOf(undefined)).toEqual([])
@@ -49,7 +49,7 @@ test('proxies are counted, or named (SE-9)', () => {
   )
 })
 
-test('a token is long, and read from a file; a key has a certificate beside it (SE-21)', () => {
+test('a token is long, and read from a file, as a secret is; a key has a certificate (SE-21)', () => {
   const folder = mkdtempSync(join(tmpdir(), 'holdfast-token-'))
   onTestFinished(() => rmSync(folder, { recursive: true }))
   const put = (name: string, text: string): string => {
@@ -65,6 +65,15 @@ test('a token is long, and read from a file; a key has a certificate beside it (
   expect(() => tokenIn(join(folder, 'none'))).toThrow(
     /^--metrics-token \S+none cannot be read: ENO/,
   )
+  const secret = put('turn', 's'.repeat(16) + '\n')
+  expect(turnOf(undefined, undefined)).toBe(undefined)
+  expect(turnOf(['turn:a', 'turn:b'], secret)).toEqual({
+    urls: ['turn:a', 'turn:b'],
+    secret: 's'.repeat(16),
+  })
+  expect(() => turnOf('turn:a', undefined)).toThrow(/^--turn turn:a needs --turn-secret beside it$/)
+  expect(() => turnOf(undefined, secret)).toThrow(/^--turn-secret \S+ needs --turn beside it$/)
+  expect(() => turnOf('turn:a', join(folder, 'none'))).toThrow(/^--turn-secret \S+none cannot be/)
   expect(certificateIn(undefined)).toBe(null)
   const both = put('both.pem', 'PEM')
   expect(certificateIn(both)).toEqual({ cert: 'PEM', key: 'PEM' })

@@ -3,6 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { defaults, inWords, type Limits, rowsOf } from '../../hub/src/machine/limits.ts'
 import { badValue } from '../../holdfast/src/machine.ts'
+import type { TurnOptions } from '../../hub/src/server/given-servers.ts'
 import type { LoginProvider, TicketKey } from '../../hub/src/tickets.ts'
 import { readTrust } from '../../holdfast/src/api/door.ts'
 import { readLimits } from '../../hub/src/server/given-limits.ts'
@@ -32,6 +33,19 @@ export function metricsPlace(given: string): MetricsPlace {
   const [, host = '127.0.0.1', port] = /^(?:(.+):)?(\d+)$/.exec(given) ?? []
   if (port !== undefined) return { host: host.replace(/^\[|\]$/g, ''), port: Number(port) }
   throw badValue(`--metrics is here, off, a port or an address with a port: "${given}"`)
+}
+
+/** Reads `--turn` and the file of `--turn-secret`. @throws HoldfastError `bad-value` */
+export function turnOf(
+  given: Word | readonly Word[] | undefined,
+  file: Word | undefined,
+): TurnOptions | undefined {
+  const urls = listOf(given)
+  if (urls.length === 0 && file === undefined) return undefined
+  if (urls.length === 0) throw badValue(`--turn-secret ${file} needs --turn beside it`)
+  if (file === undefined) throw badValue(`--turn ${urls.join()} needs --turn-secret beside it`)
+  const secret = read(`--turn-secret ${file}`, String(file)).trim()
+  return { urls, secret }
 }
 
 /** Fewest characters of a token: short ones are guessable. */

@@ -46,7 +46,7 @@ export const ERRORS = {
     todo: 'read the sentence',
   },
   forbidden: {
-    when: 'the hub or the room does not allow it',
+    when: 'the hub, the room or a TURN server does not allow it',
     happened: 'no',
     todo: 'read the sentence: often `--origin`, a ticket or a key is missing',
   },
@@ -126,7 +126,7 @@ export const ERRORS = {
     todo: "try again; with `primaries: 'hosts'`, start a host",
   },
   unreachable: {
-    when: 'no hub at that address, or no path to a member',
+    when: 'no hub or TURN server at that address, or no path to a member',
     happened: 'no',
     todo: 'check the address; try again',
   },

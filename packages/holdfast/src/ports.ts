@@ -74,6 +74,18 @@ export interface ChannelEvents extends Pick<DatagramEvents, 'datagram'> {
   candidate(peer: PeerId, address: string): void
   /** That channel ended, or did not open. */
   gone(address: string): void
+  /** A STUN or TURN server refuses us with that code, such as 401. Once for each. */
+  refused(refusal: IceRefusal): void
+}
+
+/** Why an ICE server is of no use to us. */
+export interface IceRefusal {
+  /** The server's URL. */
+  url: string
+  /** The code of STUN (RFC 8489, RFC 8656), such as 401; 0 where none is known. */
+  code: number
+  /** The server's reason, or ours: hostile text. */
+  why: string
 }
 
 /** A STUN or TURN server, as RTCPeerConnection takes it. */
@@ -87,9 +99,12 @@ export interface IceServer {
 
 /** How WebRTC finds a path to other members. */
 export interface IceOptions {
-  /** At most 8; none by default, so members meet where one reaches the other without help. */
+  /**
+   * At most 8, besides those that the hub names. None by default: then members meet with the help
+   * of the hub's servers, or where one reaches the other without help.
+   */
   ice?: readonly IceServer[]
-  /** Packets go through a TURN server of `ice` alone, so no member learns an address of ours. */
+  /** Packets go through TURN servers alone, so no member learns an address of ours. */
   relayOnly?: boolean
 }
 
@@ -101,8 +116,12 @@ export interface WebRtcOptions extends IceOptions {
   ports?: readonly [number, number]
 }
 
-/** Opens a carrier of channels, with the first channel that a session wants. */
-export type OpenChannels = (ice: IceOptions, events: ChannelEvents) => Later<Channels>
+/**
+ * Opens a carrier of channels, with the first channel that a session wants.
+ *
+ * @param ice  asked for each channel, since credentials are replaced
+ */
+export type OpenChannels = (ice: () => IceOptions, events: ChannelEvents) => Later<Channels>
 
 /** Largest message of a stream, in bytes. */
 export const STREAM_MESSAGE_MAX: number = 256 * 1024

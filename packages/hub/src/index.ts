@@ -17,5 +17,6 @@ export {
   type TicketKeys,
   type TicketOptions,
 } from './tickets.ts'
+export type { TurnOptions } from './server/given-servers.ts'
 export type { HubHealth } from './server/hub-server.ts'
 export { HoldfastError, type ErrorCode } from '../../holdfast/src/machine.ts'

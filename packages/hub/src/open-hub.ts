@@ -22,6 +22,7 @@ import { consultWith, type OnJoin } from './on-join.ts'
 import * as rooms from './rooms.ts'
 import { readTrust } from '../../holdfast/src/api/door.ts'
 import { type HubLimits, readLimits } from './server/given-limits.ts'
+import { readServers, type TurnOptions } from './server/given-servers.ts'
 import * as figures from './server/hub-figures.ts'
 import { type HubHealth, HubServer, type Report, type RelayWrapper } from './server/hub-server.ts'
 import { type LoginProvider, type TicketKey, ticketReader } from './tickets.ts'
@@ -71,6 +72,13 @@ export interface HubOptions {
    * join whom the tickets admit.
    */
   onJoin?: OnJoin
+  /** STUN servers for members that use WebRTC, such as `stun:stun.example.org`. Default: none. */
+  stun?: readonly string[]
+  /**
+   * TURN servers for them, and the secret that they share with this hub (`use-auth-secret` of
+   * coturn). Members get credentials that last an hour. Default: none.
+   */
+  turn?: TurnOptions
   /** Called with an error in the hub itself, which costs one stream. Default: a process warning. */
   report?: Report
 }
@@ -165,7 +173,7 @@ export interface InnerOptions {
 export function hub(given: HubOptions): HubHandle {
   options.checkOptions('hub', given, [
     ...(['server', 'path', 'games', 'store', 'origins'] as const),
-    ...(['limits', 'trustProxy', 'tickets', 'onJoin', 'report'] as const),
+    ...(['limits', 'trustProxy', 'tickets', 'onJoin', 'stun', 'turn', 'report'] as const),
   ])
   return openHub(given, { waitingMax: 0 })
 }
@@ -186,6 +194,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   const limits = readLimits('limits', given.limits ?? {})
   const trust = inner.trust ?? readTrust('trustProxy', given.trustProxy)
   const tickets = ticketReader('tickets', given.tickets ?? [])
+  const servers = readServers(given.stun, given.turn)
   const loop = createNodeLoop()
   const consult = consultWith(given.onJoin, loop)
   const store = openStore(given.store)
@@ -198,6 +207,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
       games,
       tickets,
       consult,
+      servers,
       report,
       wrapRelay: inner.wrapRelay,
       budgets: inner.budgets ?? budgetsOf(limits),

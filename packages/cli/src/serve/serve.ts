@@ -106,6 +106,9 @@ export function addServe(cli: CAC): void {
       '--tickets <file>',
       'File of the keys whose tickets admit; rooms then need one; see ticket',
     )
+    .option('--stun <url>', 'STUN server for WebRTC, such as stun:stun.example.com; repeatable')
+    .option('--turn <url>', 'TURN server for WebRTC that takes credentials of this hub; repeatable')
+    .option('--turn-secret <file>', 'File of the secret that the TURN servers share with this hub')
     .option('--drain <seconds>', 'After SIGTERM, refuse new streams for this long, then exit', {
       default: 0,
     })
@@ -143,6 +146,9 @@ interface Given {
   trustProxy?: Word | Word[]
   limits?: Word
   tickets?: Word
+  stun?: Word | Word[]
+  turn?: Word | Word[]
+  turnSecret?: Word
   policy: Word
   path: Word
   games?: Word | Word[]
@@ -175,6 +181,9 @@ function optionsOf(words: Given) {
     demo: words.demo === true,
     limits: given.limitsOf(words.limits),
     tickets: given.ticketKeysIn(words.tickets),
+    /** STUN and TURN servers for members that use WebRTC. */
+    stun: given.listOf(words.stun),
+    turn: given.turnOf(words.turn, words.turnSecret),
     trust: given.trustOf(words.trustProxy),
   }
 }
@@ -244,7 +253,8 @@ async function opened(
   conditions: Conditions | null,
   closers: (() => void | Promise<void>)[],
 ): Promise<Omit<Serving, 'close'>> {
-  const { host, port, origins, trust, games, path, tickets, tls, metrics: at } = options
+  const { host, port, origins, trust, games, path, tls, metrics: at } = options
+  const { tickets, stun, turn } = options
   const spending = { budgets: create(options.limits), trust }
   const metrics = createMetrics()
   const shelves = shelvesOf(options)
@@ -257,7 +267,11 @@ async function opened(
   const { server } = http
   const store = folderFor(options.data)
   const hub = openHub(
-    { server, origins, report, path, tickets, store, ...(games.length > 0 && { games }) },
+    {
+      ...{ server, origins, report, path, tickets, store, stun },
+      ...(games.length > 0 && { games }),
+      ...(turn && { turn }),
+    },
     // The repository's games expect the hub there.
     { wrapRelay, ...spending, paths: options.pages === null ? ['/hub'] : [] },
   )

@@ -9,6 +9,7 @@
 import { INC_MAX, MEMBERS_MAX, type Millis, NAME_MAX } from '../machine.ts'
 import { KEY_BYTES, SIGNATURE_BYTES } from '../ports.ts'
 import { DIGEST_BYTES } from '../wire/digest.ts'
+import { ICE_URL_MAX } from '../wire/text/ice-url.ts'
 import { only, type Versions } from '../wire/versions.ts'
 import {
   blob,
@@ -47,6 +48,10 @@ export const SEGMENT_PIECE_MAX: number = 32 * 1024
 export const SEGMENT_PIECES_MAX = 32
 /** Longest ticket, in bytes. */
 export const TICKET_MAX = 2_048
+/** Most STUN and TURN servers that a hub names. */
+export const ICE_URLS_MAX = 4
+/** Longest name and longest password of their credentials, in bytes. */
+export const ICE_CREDENTIAL_MAX = 64
 /** Prefix of the reason with which a hub refuses a process that it does not admit. */
 export const NOT_ADMITTED = 'not admitted: '
 /** Prefix of the reason with which a hub refuses a game that it does not have. */
@@ -232,6 +237,8 @@ export const toHub = message({
    * until now, or 0; the segments before this message then hold its whole log of `index` entries.
    */
   gone: [15, record({ session, epoch: varint, index: varint })],
+  /** Asks for credentials that last longer. Only to a hub that sent `ice` on this stream. */
+  ice: [16, record({ session })],
   /** The primary of that epoch, at once, in answer to `challenge`. */
   alive: [12, record({ session, epoch: varint, nonce: u32 })],
 })
@@ -278,6 +285,21 @@ export const fromHub = message({
   stored: [19, record({ session, segments: varint })],
   /** A piece of a segment, to a member that opens a room or recovers its session. */
   segment: [18, record({ session, piece: varint, of: varint, bytes: blob(SEGMENT_PIECE_MAX) })],
+  /**
+   * To a member, behind `attached` and in answer to `ice`, from a hub that has such servers: STUN
+   * and TURN, with credentials for the latter that end after `lasts` ms. Builds that do not know
+   * this message drop it.
+   */
+  ice: [
+    20,
+    record({
+      session,
+      urls: list(text(ICE_URL_MAX), ICE_URLS_MAX),
+      username: text(ICE_CREDENTIAL_MAX),
+      credential: text(ICE_CREDENTIAL_MAX),
+      lasts: varint,
+    }),
+  ],
   /** Behind `welcome`, to members of this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })

@@ -55,8 +55,9 @@ export interface SessionEvents {
   /** This member reconnected. */
   healed: Healing
   /**
-   * A function of the game threw: a listener, a rule, an action. Only that call failed. Each error
-   * is emitted once; without a listener the page or process reports it.
+   * A function of the game threw: a listener, a rule, an action. Only that call failed. Or a STUN
+   * or TURN server refuses this member (`where` is `webrtc`). Each error is emitted once; without a
+   * listener the page or process reports it.
    */
   error: Reported
 }

@@ -144,8 +144,9 @@ export interface JoinOptions {
    * Whether members in browsers, and those on Node that ask for it, are reached directly by WebRTC
    * where both allow it; default false. Until a direct path is open, and where none is, packets go
    * through the hub. Members that use it learn addresses of this machine; `{ relayOnly: true }`
-   * with a TURN server in `ice` hides them. A kept room whose members all died at once opens after
-   * 60 s, not 15, for they might play on. On Node it needs the package node-datachannel.
+   * hides them, with a TURN server of the hub or in `ice`. A kept room whose members all died at
+   * once opens after 60 s, not 15, for they might play on. On Node it needs the package
+   * node-datachannel.
    */
   webrtc?: boolean | WebRtcOptions
   /** Simulated network conditions on this member's links, such as `rtt=120,loss=5%,jitter=30`. */

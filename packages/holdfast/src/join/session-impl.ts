@@ -36,6 +36,7 @@ import { type Definitions, givenKind, kindOf } from '../kind/definitions.ts'
 import { ASYNC_DISPOSE, type Stop, stopping, type Listen, type Listeners } from '../api/emitter.ts'
 import * as moderation from './moderation.ts'
 import type { Ballot, Banned, ConductOutcome, PlayerTarget } from './moderation.ts'
+import { refusedBy } from './ice.ts'
 import { type LaidAside, notKept } from './keep-room.ts'
 import { type InviteOptions, type InviteOutcome, Invites } from './invites.ts'
 import { InitialLoad } from './progress.ts'
@@ -472,6 +473,8 @@ export class SessionImpl implements InternalSession {
       case 'kept':
         if (event.why !== '') this.#reports.report(notKept(event.why), 'keepRoom', this)
         return this.#updateSafety()
+      case 'ice':
+        return this.#reports.report(refusedBy(event), 'webrtc', this)
       case 'file':
         return this.#exports.came(event, this.#memberLoop)
       case 'aside':

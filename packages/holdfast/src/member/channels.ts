@@ -8,11 +8,17 @@
  *
  * If a channel fails, or answers no probe, the older member offers another one, and waits
  * longer after each failure.
+ *
+ * The hub may name STUN and TURN servers once a member is attached. Their credentials end, so a
+ * member asks for fresh ones before; channels that are open keep what they have.
  */
 
 import * as bucket from '../bucket.ts'
+import { type FromHubOf, toHub } from '../hub-protocol/messages.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import { find, isByRelay } from '../paths/paths.ts'
+import { encode } from '../wire/layout.ts'
+import { isTurn, readIceUrl } from '../wire/text/ice-url.ts'
 import { peerOf } from '../wire/relay.ts'
 import { type Channels, type Pair, type Runtime, SIGNAL_CHANNEL } from './state.ts'
 
@@ -33,6 +39,10 @@ export const RETRY_MAX_MS: Millis = 60_000
 export const OTHERS_FIRST_MS: Millis = 2_000
 /** How often the offerer looks whether packets go by an open channel. */
 export const WATCH_MS: Millis = 5_000
+/** Fresh credentials are asked for when this part of their time is left, between these bounds. */
+export const RENEW_PART = 1 / 4
+export const RENEW_MIN_MS: Millis = 60_000
+export const RENEW_MAX_MS: Millis = 12 * 60 * 60_000
 
 /** We have a link to that member, whose row has these addresses. */
 export function want(run: Runtime, inc: PeerId, theirs: readonly string[]): void {
@@ -80,6 +90,32 @@ export function send(run: Runtime, to: PeerId, bytes: Uint8Array): void {
   run.deliver(to, framed)
 }
 
+/** The hub's STUN and TURN servers: those that no library takes are dropped, and counted. */
+export function receiveServers(
+  { member, now, ports }: Runtime,
+  { session, urls, username, credential, lasts }: FromHubOf<'ice'>,
+): void {
+  const { channels, counters } = member
+  const isOurs = session === member.found || session === member.session.id
+  if (!isOurs || !ports.servers) return
+  const fit = urls.filter((url) => {
+    const read = readIceUrl(url)
+    // A page's connection throws for TURN without credentials.
+    return read !== null && (!isTurn(read) || (username !== '' && credential !== ''))
+  })
+  counters.servers += urls.length - fit.length
+  ports.servers({ urls: fit, username, credential })
+  const wait = Math.min(RENEW_MAX_MS, Math.max(RENEW_MIN_MS, lasts * (1 - RENEW_PART)))
+  channels.askAt = now + wait
+  channels.dueAt = Math.min(channels.dueAt, channels.askAt)
+}
+
+// Without an answer it asks again, as seldom as it would with answers.
+function renew({ member, now, ports }: Runtime): void {
+  member.channels.askAt = now + RENEW_MIN_MS
+  ports.hub(encode(toHub, { kind: 'ice', session: member.session.id }))
+}
+
 /** A channel is open. @returns false if it is wanted no more */
 export function opened({ member, now }: Runtime, inc: PeerId, address: string): boolean {
   const { channels } = member
@@ -116,7 +152,7 @@ function fail(channels: Channels, pair: Pair, now: Millis): void {
 }
 
 /**
- * Offers the channels that are due, and gives up those that failed.
+ * Offers the channels that are due, gives up those that failed, and asks for fresh credentials.
  *
  * @param withdraw  an address leads to that member no more
  */
@@ -124,7 +160,8 @@ export function wake(run: Runtime, withdraw: (inc: PeerId, address: string) => v
   const { member, now } = run
   const { channels } = member
   if (now < channels.dueAt) return
-  channels.dueAt = Infinity
+  if (now >= channels.askAt) renew(run)
+  channels.dueAt = channels.askAt
   for (const [inc, pair] of channels.pairs) {
     if (now >= pair.dueAt) step(run, inc, pair, withdraw)
     channels.dueAt = Math.min(channels.dueAt, pair.dueAt)

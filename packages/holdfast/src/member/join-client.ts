@@ -99,6 +99,7 @@ export function hubClosed(run: Runtime): void {
   const { member } = run
   const was = member.hub
   member.hub = 'closed'
+  member.channels.askAt = Infinity
   session.onHubDown(member.session, run.out)
   member.askAt = Infinity
   if (member.phase === 'asking' || member.phase === 'opening') member.phase = 'finding'
@@ -133,6 +134,8 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
       // Our primary has told the hub that we are no longer a member.
       if (member.hub === 'attached' && isSelf(member.session, message)) return rejoin(run)
       return session.receiveFromHub(run.turn, message)
+    case 'ice':
+      return channels.receiveServers(run, message)
     case 'invited': {
       const { request, why } = message
       return run.ports.emit({ kind: 'invited', request, why: plain(why) })

@@ -11,6 +11,8 @@ import type { Part, PartOut } from '../kind/protocol/part.ts'
 import {
   type Channels as ChannelCarrier,
   type Ciphers,
+  type IceRefusal,
+  type IceServer,
   KEY_BYTES,
   type Met,
   SIGNATURE_BYTES,
@@ -141,8 +143,10 @@ export interface Pair {
 
 export interface Channels {
   pairs: Map<PeerId, Pair>
-  /** No pair is due before this. */
+  /** Nothing is due before this. */
   dueAt: Millis
+  /** When the hub is asked for fresh credentials of its TURN servers; Infinity if it gave none. */
+  askAt: Millis
 }
 
 /** At a primary, a process that asks to join: it has a link before it has a number. */
@@ -326,6 +330,8 @@ export interface MemberCounters {
   threw: number
   /** Signals that were dropped: too many, too long, or about no wanted channel. */
   signals: number
+  /** Servers that a hub named and that no library takes. */
+  servers: number
 }
 
 /** Why a stored room cannot be read here, and under which name it stays; '' if unknown. */
@@ -345,6 +351,8 @@ export type MemberEvent =
   | { kind: 'threw'; error: unknown; where: string }
   /** The hub does not answer on its stream, or (false) does again. */
   | { kind: 'quiet'; isQuiet: boolean }
+  /** A STUN or TURN server refuses us. */
+  | ({ kind: 'ice' } & IceRefusal)
   /** The stored room could not be read, and a new one replaced it. */
   | ({ kind: 'aside' } & ReplacedRoom)
   /** The room as a file: all of it, null for a piece, or why there is none. */
@@ -374,6 +382,8 @@ export interface MemberPorts {
   reaches(address: string): boolean
   /** Left out where no channels can be opened. */
   channels?: Pick<ChannelCarrier, 'offer' | 'signal' | 'drop'>
+  /** From now on the hub's STUN and TURN servers are these. */
+  servers?(servers: IceServer & { urls: string[] }): void
   /** Sends a message to the hub; lost when there is no stream. */
   hub(message: Uint8Array): void
   /** Leaves this hub for the next address. @returns false if there is none */
@@ -434,7 +444,10 @@ export function create(
     touched: new Set(),
     dueAt: now,
     reconcileDue: true,
-    ...{ channels: { pairs: new Map(), dueAt: Infinity }, clock: createClock(now) },
+    ...{
+      channels: { pairs: new Map(), dueAt: Infinity, askAt: Infinity },
+      clock: createClock(now),
+    },
     entropy,
     curves: { jobs: new Map(), next: 1 },
     hub: 'closed',
@@ -465,6 +478,7 @@ function nothingCounted(): MemberCounters {
     returns: 0,
     threw: 0,
     signals: 0,
+    servers: 0,
     foreign: 0,
   }
 }

@@ -19,6 +19,7 @@ import {
   type CurveQuestion,
   type Member,
   type MemberEvent,
+  type MemberPorts,
   type Runtime,
   type MountedPart,
   type MemberOptions,
@@ -32,6 +33,7 @@ import {
   type Ciphers,
   type Datagrams,
   type IceOptions,
+  type IceServer,
   type Loop,
   type Later,
   type Crypto,
@@ -120,6 +122,8 @@ export class MemberLoop {
   readonly #hub: HubConnection
   readonly #direct: Datagrams
   readonly #channels: LateChannels | null
+  /** The hub's STUN and TURN servers. */
+  #hubServers: IceServer[] = []
   readonly #relay: Relay
   readonly #curves: Curves
   readonly #conditioner: Conditioner
@@ -176,7 +180,7 @@ export class MemberLoop {
         this.#conditioner.pass(path, bytes, (copy) => carrier.send(to, copy))
       },
       reaches: (address) => direct.reaches(address),
-      ...(this.#channels ? { channels: this.#channels } : {}),
+      ...(this.#channels ? this.#portsOf(this.#channels) : {}),
       hub: (message) => void this.#hub.send(frameMessage(message)),
       elsewhere: () => this.#hub.elsewhere(),
       compute: (job, question) => this.#compute(job, question),
@@ -203,16 +207,25 @@ export class MemberLoop {
 
   #channelsOf({ ice, environment: { openChannels } }: MemberLoopOptions): LateChannels | null {
     if (!ice || !openChannels) return null
+    const { ice: own = [], relayOnly = false } = ice
     return new LateChannels(() =>
-      openChannels(ice, {
+      openChannels(() => ({ ice: [...own, ...this.#hubServers], relayOnly }), {
         signal: (peer, bytes) => this.do((now, run) => member.signalled(run, now, peer, bytes)),
         candidate: (peer, address) => {
           this.do((now, run) => member.channelOpened(run, now, peer, address))
         },
         gone: (address) => this.do((now, run) => member.channelClosed(run, now, address)),
+        refused: (refusal) => this.do(() => void this.#queue.push({ kind: 'ice', ...refusal })),
         datagram: (from, bytes) => this.#receive(from, bytes, this.#paths.in),
       }),
     )
+  }
+
+  #portsOf(channels: LateChannels): Pick<MemberPorts, 'channels' | 'servers'> {
+    return {
+      channels,
+      servers: (given) => void (this.#hubServers = given.urls.length > 0 ? [given] : []),
+    }
   }
 
   #receive(from: string, bytes: Uint8Array, path: Path): void {

@@ -1,6 +1,7 @@
 /** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import * as challenge from './challenge.ts'
 import { setMember } from './stream-limits.ts'
@@ -13,6 +14,7 @@ import {
   type Call,
   callOf,
   type Connection,
+  isAttachedTo,
   registerOut,
   refuse,
   removedKey,
@@ -79,8 +81,32 @@ export function attach(call: Call, message: ToHub & { kind: 'attach' }): void {
   const { register: known } = row.entry
   const leader = challenge.leaderCertificate(row, out)
   send(connection, { kind: 'attached', request, session, register: known, leader, present }, out)
+  offerServers(call, session, row.members.find((member) => member.inc === inc)!.key)
   broadcast(call, session, { kind: 'present', session, inc, here: true }, inc)
   challenge.setPresent(hub.registers, now, session, inc, true, registerOut(call))
+}
+
+// STUN and TURN servers: a player hears of them once it is admitted, before its first link, and on
+// each new stream. Only an attached member gets fresh credentials.
+
+export function offerServers(call: Call, session: string, key: Uint8Array): void {
+  const player = `${session} ${toHex(key)}`
+  if (!call.out.servers || call.from.served === player) return
+  call.from.served = player
+  sendServers(call, session)
+}
+
+/** A member asks for fresh credentials. */
+export function renewServers(call: Call, session: string): void {
+  if (call.out.servers && isAttachedTo(call, session)) sendServers(call, session)
+  else call.hub.counters.forged++
+}
+
+function sendServers(call: Call, session: string): void {
+  const { connection, from, out } = call
+  const met = refusals.spend(call, 'credentials', 1)
+  if (met) return refusals.drop(call, met)
+  send(connection, { kind: 'ice', session, ...out.servers!(from.served) }, out)
 }
 
 // A stream speaks for one member, and a member has one stream: its newest.

@@ -21,7 +21,7 @@ import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
 import * as archive from './archive.ts'
 import * as sessionExpiry from './session-expiry.ts'
-import { attach, detach, setMembers, notifyRemoved, leaveSeat } from './attachment.ts'
+import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } from './attachment.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as streamLimits from './stream-limits.ts'
@@ -55,6 +55,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
     pendingAdd: null,
     pendingConsult: null,
     approved: '',
+    served: '',
     created: 0,
     founded: new Set(),
     account: budgets.accountOf(hub.budgets, now, placeOf(address)),
@@ -202,6 +203,8 @@ function dispatch(call: Call, message: ToHub): void {
       return goodbyes.receiveGoodbye(call, message)
     case 'alive':
       return sessions.alive(call, message)
+    case 'ice':
+      return renewServers(call, message.session)
     case 'ping':
       return send(connection, { kind: 'pong', count: message.count }, out)
     default:

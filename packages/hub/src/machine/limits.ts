@@ -48,6 +48,11 @@ export const TABLE = {
       of: 'bytes to a primary before joining',
       why: 'a join is some 400 bytes, or 3 kB with long names on a lossy line',
     },
+    credentials: {
+      limit: { max: 8, perSecond: 1 },
+      of: 'credentials of TURN servers',
+      why: 'a member needs one when it attaches, and in each hour',
+    },
     registrations: {
       limit: 64,
       of: 'rooms that one stream opens',

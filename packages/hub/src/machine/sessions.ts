@@ -26,7 +26,7 @@ import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tick
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
-import { detach, detachAll, takeSeat } from './attachment.ts'
+import { detach, detachAll, offerServers, takeSeat } from './attachment.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
@@ -223,6 +223,7 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   }
   call.from.foundSession = known.entry.session
   send(connection, welcome(call, known, message, false), out)
+  offerServers(call, known.entry.session, key)
 }
 
 // The session of the room that is or will be served; or its stored room, or the ms until that may
@@ -460,6 +461,7 @@ function answerFounder(
     return
   }
   send(connection, welcome(turn, row, message, true, opened), out)
+  offerServers(callOf(turn, connection)!, session, message.key)
   sendSegments(turn, connection, session, segments ?? [])
   listing.notifySession(row, 'founded', out)
 }

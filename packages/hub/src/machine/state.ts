@@ -9,6 +9,7 @@ import {
   type Entry,
   type FromHub,
   fromHub,
+  type FromHubOf,
   REASON_MAX,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
@@ -61,6 +62,8 @@ export interface Connection {
   pendingConsult: { who: string; message: Add; claims: Claims | string | null } | null
   /** The applicant that the application approved; '' for none. */
   approved: string
+  /** The player, in its session, that got credentials of TURN servers last; '' for none. */
+  served: string
   created: number
   /** Their ids; those that no member attended end with this stream. */
   founded: Set<string>
@@ -255,6 +258,8 @@ export interface HubOut {
   /** Reads a ticket: `receiveTicket` follows, once. */
   check(connection: number, ticket: string, game: string): void
   sign(message: Uint8Array): Uint8Array
+  /** The STUN and TURN servers, with credentials for that player; left out if there are none. */
+  servers?(player: string): Omit<FromHubOf<'ice'>, 'kind' | 'session'>
   /**
    * Requests an atomic write of this session's changes: `recordOf` and `changesOf`, then
    * `confirmWrite` or `failWrite`.

@@ -25,6 +25,7 @@ import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
+import type { Servers } from './given-servers.ts'
 
 /** How often an idle store is checked, and a failed write retried. */
 export const DISK_MS: Millis = 2_000
@@ -89,7 +90,7 @@ export class HubServer {
   /** Starts from what the store holds. @throws HoldfastError code `store` for a foreign record */
   constructor(loop: Loop, store: Store, options: HubServerOptions) {
     const { curves, wrapRelay = (deliver) => deliver, report = () => {} } = options
-    const { games = null, budgets } = options
+    const { games = null, budgets, servers } = options
     this.#loop = loop
     this.#afterClose = new AfterClose(loop)
     this.#store = store
@@ -116,6 +117,7 @@ export class HubServer {
       }),
       knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
       sign: curves.signing(seed),
+      ...(servers && { servers: (player: string) => servers(player, options.wall()) }),
       roomChanged: (event) => options.onRoomChange?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket, game) => this.#check(connection, ticket, game),
@@ -425,6 +427,8 @@ export interface HubServerOptions {
   tickets?: TicketReader | null
   /** Called with each change of a room; must not throw. */
   onRoomChange?: (event: RoomChange) => void
+  /** The STUN and TURN servers. Default: none. */
+  servers?: Servers | null
   /** Asks the application about joins. Default: it is not asked. */
   consult?: Consult | null
 }

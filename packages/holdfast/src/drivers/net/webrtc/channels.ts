@@ -9,7 +9,7 @@
  * own end is open; a few of those are held until it is.
  */
 
-import { type ChannelEvents, type Channels, DATAGRAM_MAX } from '../../../ports.ts'
+import { type ChannelEvents, type Channels, DATAGRAM_MAX, type IceRefusal } from '../../../ports.ts'
 import { channelTo, peerOf } from '../../../wire/relay.ts'
 import { UNCOUNTED } from '../relay.ts'
 import {
@@ -31,6 +31,8 @@ const CHANNELS_MAX = 64
 const EARLY_MAX = 16
 /** Most candidates taken of one end of a channel, either way. */
 const CANDIDATES_MAX = 12
+/** Most different refusals of servers that are told. */
+const REFUSALS_MAX = 64
 
 /** One connection of a library. Its methods never throw; what fails, closes it. */
 export interface Connection {
@@ -56,6 +58,8 @@ export interface ConnectionEvents {
   /** The bytes are valid only during the call. */
   frame(bytes: Uint8Array): void
   closed(): void
+  /** A server refuses us; each channel asks it again. */
+  refused(refusal: IceRefusal): void
 }
 
 export type Connect = (events: ConnectionEvents) => Connection
@@ -91,6 +95,8 @@ export class WebRtcChannels implements Channels {
   readonly #events: ChannelEvents
   readonly #ended: () => void
   readonly #channels = new Map<number, Channel>()
+  /** Those that were told, by server and code. */
+  readonly #refusals = new Set<string>()
   #generation = 0
   #open = true
 
@@ -188,6 +194,7 @@ export class WebRtcChannels implements Channels {
       opened: () => this.#opened(channel),
       frame: (bytes) => this.#frame(channel, bytes),
       closed: () => this.#end(channel),
+      refused: (refusal) => this.#refused(refusal),
     })
     const channel: Channel = {
       ...{ peer, generation, address, connection },
@@ -223,6 +230,13 @@ export class WebRtcChannels implements Channels {
     else if (early === null) this.#events.datagram(address, bytes)
     else if (early.length < EARLY_MAX) early.push(bytes.slice())
     else this.counters.early += 1
+  }
+
+  #refused(refusal: IceRefusal): void {
+    const which = `${refusal.url} ${refusal.code}`
+    if (!this.#open || this.#refusals.has(which) || this.#refusals.size >= REFUSALS_MAX) return
+    this.#refusals.add(which)
+    this.#events.refused(refusal)
   }
 
   #end(channel: Channel): void {

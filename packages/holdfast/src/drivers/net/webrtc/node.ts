@@ -13,6 +13,8 @@ import type {
   IceServer,
   WebRtcOptions,
 } from '../../../ports.ts'
+import { readIceUrl } from '../../../wire/text/ice-url.ts'
+import { askTurn, type TurnServer } from './ask-turn.ts'
 import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
 
 /** Its version range in package.json, in the form that `npm install` takes. */
@@ -41,23 +43,33 @@ export function nodeDataChannel(load?: () => unknown): Library {
 // The library's threads keep the process alive until its `cleanup`.
 let users = 0
 
-/** @throws HoldfastError `bad-value` without the package, or for a server that it does not take */
+/** @throws HoldfastError `bad-value` without the package */
 export function openChannelsOnNode(
   { host, ports }: Pick<WebRtcOptions, 'host' | 'ports'>,
-  { ice = [], relayOnly = false }: IceOptions,
+  ice: () => IceOptions,
   events: ChannelEvents,
 ): Channels {
   const { PeerConnection, cleanup } = nodeDataChannel()
-  const configuration = {
-    iceServers: ice.flatMap(serversOf),
-    iceTransportPolicy: relayOnly ? ('relay' as const) : ('all' as const),
+  const place = {
     disableAutoNegotiation: true,
     ...(host === undefined ? {} : { bindAddress: host }),
     ...(ports === undefined ? {} : { portRangeBegin: ports[0], portRangeEnd: ports[1] }),
   }
+  const asked = new Set<string>()
   users += 1
   return new WebRtcChannels(
-    (own) => new NodeConnection(new PeerConnection('holdfast', configuration), own),
+    (own) => {
+      const { ice: given = [], relayOnly = false } = ice()
+      const { stun, turn } = serversOf(given)
+      const iceTransportPolicy = relayOnly ? ('relay' as const) : ('all' as const)
+      const connection = new PeerConnection('holdfast', {
+        ...place,
+        ...{ iceTransportPolicy, iceServers: [...stun, ...turn.map(({ toLibrary }) => toLibrary)] },
+      })
+      return new NodeConnection(connection, own, (relayed) => {
+        if (relayed < turn.length) askEach(turn, asked, own)
+      })
+    },
     events,
     () => {
       users -= 1
@@ -77,12 +89,22 @@ class NodeConnection implements Connection {
    */
   #early: string[] | null = null
 
-  constructor(connection: library.PeerConnection, events: ConnectionEvents) {
+  /** @param gathered  all candidates are there, so many of them of TURN servers */
+  constructor(
+    connection: library.PeerConnection,
+    events: ConnectionEvents,
+    gathered: (relayed: number) => void,
+  ) {
     this.#connection = connection
     this.#events = events
+    let relayed = 0
+    connection.onGatheringStateChange((state) => {
+      if (state === 'complete') this.#tell(() => gathered(relayed))
+    })
     connection.onLocalDescription((sdp) => this.#tell(() => events.described(sdp)))
     connection.onLocalCandidate((line) => {
       const plain = line.replace(/^a=/, '')
+      if (plain.includes(' typ relay')) relayed += 1
       if (this.#early) this.#early.push(plain)
       else this.#tell(() => events.candidate(plain))
     })
@@ -157,17 +179,38 @@ class NodeConnection implements Connection {
   }
 }
 
-const RELAYS = { udp: 'TurnUdp', tcp: 'TurnTcp', tls: 'TurnTls' } as const
-const SERVER = /^(stun|turns?):([^:?]+|\[[0-9a-f:.]+\])(?::(\d{1,5}))?(?:\?transport=(udp|tcp))?$/i
+interface Turn extends TurnServer {
+  readonly url: string
+  readonly toLibrary: library.IceServer
+}
 
-function serversOf({ urls, username, credential }: IceServer): (string | library.IceServer)[] {
-  return [urls].flat().map((url) => {
-    const [, scheme = '', host = '', port, transport = 'udp'] = SERVER.exec(url) ?? []
-    if (host === '') throw badValue(`an ICE server is like turn:example.org:3478: "${url}"`)
-    const isTls = scheme.toLowerCase() === 'turns'
-    const at = { hostname: host, port: Number(port ?? (isTls ? 5349 : 3478)) }
-    if (scheme.toLowerCase() === 'stun') return `stun:${at.hostname}:${at.port}`
-    const relayType = RELAYS[isTls ? 'tls' : (transport.toLowerCase() as 'udp' | 'tcp')]
-    return { ...at, relayType, username: username ?? '', password: credential ?? '' }
-  })
+/** The servers that the library takes: by UDP, without TLS. */
+function serversOf(ice: readonly IceServer[]): { stun: string[]; turn: Turn[] } {
+  const stun: string[] = []
+  const turn: Turn[] = []
+  for (const { urls, username = '', credential = '' } of ice) {
+    for (const url of [urls].flat()) {
+      const { scheme, host, port, transport } = readIceUrl(url)!
+      if (scheme === 'stun') stun.push(url)
+      if (scheme !== 'turn' || transport !== 'udp') continue
+      const toLibrary = {
+        ...{ hostname: host, port, username, password: credential },
+        relayType: 'TurnUdp' as const,
+      }
+      turn.push({ url, host, port, username, credential, toLibrary })
+    }
+  }
+  return { stun, turn }
+}
+
+/** Finds out why these gave no address, once for each of their credentials. */
+function askEach(servers: readonly Turn[], asked: Set<string>, events: ConnectionEvents): void {
+  for (const server of servers) {
+    const { url, username } = server
+    if (asked.has(`${url} ${username}`)) continue
+    asked.add(`${url} ${username}`)
+    askTurn(server, (refusal) => {
+      if (refusal) events.refused({ url, ...refusal })
+    })
+  }
 }

@@ -3,9 +3,14 @@
 import type { ChannelEvents, Channels, IceOptions } from '../../../ports.ts'
 import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
 
-export function openChannelsInPage(ice: IceOptions, events: ChannelEvents): Channels {
-  return new WebRtcChannels((own) => new PageConnection(ice, own), events)
+export function openChannelsInPage(ice: () => IceOptions, events: ChannelEvents): Channels {
+  return new WebRtcChannels((own) => new PageConnection(ice(), own), events)
 }
+
+// Codes of STUN are below. Above, a server was not reached from one of several addresses; Firefox
+// says no more if it refuses.
+const STUN_CODES_END = 700
+const SILENT = 'it does not answer, or refuses'
 
 class PageConnection implements Connection {
   readonly #connection: RTCPeerConnection
@@ -21,14 +26,32 @@ class PageConnection implements Connection {
       ...{ negotiated: true, id: 0, ordered: false, maxRetransmits: 0 },
     })
     this.#channel.binaryType = 'arraybuffer'
-    this.#connection.onicecandidate = ({ candidate }) => {
-      if (candidate) events.candidate(candidate.candidate)
-    }
+    this.#gather()
     this.#channel.onopen = () => events.opened()
     this.#channel.onmessage = ({ data }) => {
       events.frame(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(0))
     }
     this.#channel.onclose = () => events.closed()
+  }
+
+  #gather(): void {
+    const events = this.#events
+    const silent = new Set<string>()
+    // There is an address of a TURN server, or a reason why there is none.
+    let isClear = false
+    this.#connection.onicecandidate = ({ candidate }) => {
+      if (candidate) {
+        isClear ||= candidate.type === 'relay'
+        return events.candidate(candidate.candidate)
+      }
+      if (!isClear) for (const url of silent) events.refused({ url, code: 0, why: SILENT })
+    }
+    this.#connection.onicecandidateerror = ({ url, errorCode: code, errorText: why }) => {
+      if (code < STUN_CODES_END) {
+        isClear = true
+        events.refused({ url, code, why })
+      } else if (url.startsWith('turn')) silent.add(url)
+    }
   }
 
   begin(offer: string | null): void {
@@ -65,7 +88,7 @@ class PageConnection implements Connection {
 
   close(): void {
     this.#channel.onopen = this.#channel.onmessage = this.#channel.onclose = null
-    this.#connection.onicecandidate = null
+    this.#connection.onicecandidate = this.#connection.onicecandidateerror = null
     this.#connection.close()
   }
 
