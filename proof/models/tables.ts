@@ -303,8 +303,9 @@ function perform({ bug }: Scope, scene: Scene, op: Op): void {
   const timer = 'timer' in op ? find(core.actions.committed, op.timer) : null
   const body = 'timer' in op ? encodeFire(op.timer) : encodeCall(op.what, op.seq)
   const inc = 'timer' in op ? op.by : PLAYER
-  const by = bug === 'anybody-fires' && 'timer' in op ? core.inc : inc
-  const effected = part.perform!(core.actions, now, body, by, PLAYER)
+  const isForged = bug === 'anybody-fires' && 'timer' in op
+  const [by, at] = isForged ? [core.inc, now + DUE_MS] : [inc, now]
+  const effected = part.perform!(core.actions, at, body, by, PLAYER)
   if (bug === 'draw-not-spent' && effected.changes.length === 0) effected.also = []
   // That nothing was done is of no use to anybody.
   if ('timer' in op && effected.changes.length === 0) return
@@ -503,7 +504,7 @@ export const MUTANTS: Rows<Scope> = {
   },
   'A-X3': {
     scope: { does: { later: 1 }, forged: 1, bug: 'anybody-fires' },
-    says: 'a timer is run for whoever asks',
+    says: 'a timer is run for whoever asks, due or not',
     violates: [['timer.due', 4]],
   },
   'A-X4': {

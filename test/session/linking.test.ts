@@ -104,10 +104,10 @@ describe('a link', () => {
     const { own } = memberOf(3)
     own.detectors.set(2, heardAt(0, true))
     for (const peer of [2, 9]) {
-      calmly(() => machine.onRerouted(own, peer, 'udp'))
+      calmly(() => machine.onRerouted(own, peer, 'udp', false))
       calmly(() => machine.onMeasured(own, 0, peer, 40, 0))
     }
-    expect(own.detectors.get(2)).toMatchObject({ path: 'udp', rttMs: 40 })
+    expect(own.detectors.get(2)).toMatchObject({ path: 'udp', relayed: false, rttMs: 40 })
     expect([...own.detectors.keys()]).toEqual([1, 2])
   })
   test('T32: that its peer closed ends its membership, at a primary (PR-2)', () => {

@@ -77,7 +77,7 @@ describe('a member of which the hub has no stream', () => {
     seen.lastReceived = 101
     wake(scene, 600)
     expect([scene.told, machine.deadline(scene.own)]).toEqual([[], 600 + AWAY_MS])
-    seen.path = 'relay'
+    seen.relayed = true
     seen.lastReceived = 601
     wake(scene, 600 + AWAY_MS)
     expect(scene.told).toEqual([[2]])

@@ -37,10 +37,10 @@ const rolesOf = ({ events }: Heard): string[] => {
 
 describe('a member that is silent', () => {
   test.each([
-    [server.REMOVE_MS, { gone: false, path: 'udp' as const }],
-    [server.REMOVE_MS, { gone: true, path: 'udp' as const }],
-    [server.REMOVE_MS, { gone: false, path: 'relay' as const }],
-    [server.REMOVE_GONE_MS, { gone: true, path: 'relay' as const }],
+    [server.REMOVE_MS, { gone: false, relayed: false }],
+    [server.REMOVE_MS, { gone: true, relayed: false }],
+    [server.REMOVE_MS, { gone: false, relayed: true }],
+    [server.REMOVE_GONE_MS, { gone: true, relayed: true }],
   ])('T31: is removed after %i ms if it is %j, and not before (PR-2)', (ms, how) => {
     for (const [now, members] of [[ms, [1, 2, 3]] as const, [ms + 1, [1, 2]] as const]) {
       const own = primaryOf(3).session
@@ -56,7 +56,12 @@ describe('a member that is silent', () => {
     const own = primaryOf(3).session
     hear(own, 0, 3)
     wake(own, 500)
-    expect(own.detectors.get(3)).toMatchObject({ since: 500, path: 'relay', samples: 0 })
+    expect(own.detectors.get(3)).toMatchObject({
+      since: 500,
+      path: 'relay',
+      relayed: true,
+      samples: 0,
+    })
     const at = 500 + server.REMOVE_MS
     hear(own, at, 3)
     wake(own, at)
@@ -175,7 +180,7 @@ describe('who is asked to stand by', () => {
     ['is on its way out', (made) => void made.server.durable.members.delete(2)],
     [
       'is out of the reach of the hub, and of us',
-      (made) => void Object.assign(made.detectors.get(2)!, { gone: true, path: 'relay' as const }),
+      (made) => void Object.assign(made.detectors.get(2)!, { gone: true, relayed: true }),
     ],
     ['did not answer', (made) => void leadOf(made).passedOver.set(2, 1)],
   ])('T37: is nobody who %s (PR-2)', (_what, make) => {

@@ -124,7 +124,7 @@ describe('the bound of a peer', () => {
     expect([seen.secondLook, watch.deadline(seen, UP)]).toEqual([Infinity, 2 * at])
     expect(watch.suspects(seen, UP, 2 * at)).toBe(false)
     // Once silence proves nothing, the second look is off; later ones wait for both.
-    seen.path = 'relay'
+    seen.relayed = true
     expect(watch.suspects(seen, { up: true, since: 2 * at }, 2 * at)).toBe(false)
     expect(seen.secondLook).toBe(Infinity)
     seen.secondLook = 9_999

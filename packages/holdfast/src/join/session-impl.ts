@@ -656,5 +656,5 @@ export function safetyOf(
 // Its acks came through the hub, which is away: changes wait at once, long before the lease ends.
 function isBackupBeyondHub({ server, hub, detectors }: MemberLoop['member']['session']): boolean {
   if (server.role !== 'backedup' || hub.up) return false
-  return detectors.get(server.backup)?.path === 'relay'
+  return detectors.get(server.backup)?.relayed ?? false
 }

@@ -214,9 +214,8 @@ export function onAnswered(run: Runtime, peer: Peer, address: string): void {
   dispatch.noteDeadline(run, peer)
 }
 
-// The failure detector goes by the path by which we hear the peer.
-function tellPath({ member }: Runtime, { inc, paths: { heardBy } }: Peer): void {
-  session.onRerouted(member.session, inc, heardBy)
+function tellPath({ member }: Runtime, { inc, paths: own }: Peer): void {
+  session.onRerouted(member.session, inc, own.heardBy, paths.isByRelay(own))
 }
 
 /** A carrier has an address of the peer, or (`gone`) has it no more. */

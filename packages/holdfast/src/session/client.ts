@@ -236,7 +236,7 @@ function isLost(session: Session, now: Millis): boolean {
   if (primary === session.me) return !serves(session) && now >= handedUntil(session)
   const seen = session.detectors.get(primary)
   if (!seen) return false
-  if (seen.path === 'relay' && !session.hub.up) return true
+  if (seen.relayed && !session.hub.up) return true
   return now >= seen.since + (isLeft(session) ? LEFT_MS : LOST_MS)
 }
 

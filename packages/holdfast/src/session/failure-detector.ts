@@ -60,6 +60,8 @@ export interface FailureDetector {
   backlog: number
   /** The worst kind of path by which we heard the peer of late. */
   path: PathKind
+  /** Our packets go to the peer through the hub. */
+  relayed: boolean
   /** The hub reports that the peer's stream is gone. */
   gone: boolean
   /** The hub vouched for the silent peer: only the longest bound applies. */
@@ -78,6 +80,7 @@ export function create(now: Millis, path: PathKind): FailureDetector {
     rttMs: 0,
     backlog: 0,
     path,
+    relayed: path === 'relay',
     gone: false,
     vouched: false,
     secondLook: Infinity,
@@ -118,7 +121,7 @@ export interface HubContact {
 
 /** Since when the peer's silence counts; Infinity while it proves nothing. */
 export function silentSince(detector: FailureDetector, hub: HubContact): Millis {
-  if (detector.path !== 'relay') return detector.since
+  if (!detector.relayed) return detector.since
   if (!hub.up) return Infinity
   return detector.since >= hub.since ? detector.since : hub.since + HUB_GRACE_MS
 }

@@ -280,7 +280,7 @@ export function wake(turn: Turn): void {
     if (absence.reported || now < dueAt(absence)) continue
     const seen = session.detectors.get(inc)
     // A direct path needs no hub.
-    if (seen && seen.path !== 'relay' && seen.lastReceived > absence.since) absence.since = now
+    if (seen && !seen.relayed && seen.lastReceived > absence.since) absence.since = now
     else news = absence.reported = true
   }
   if (news) emitAway(session, out)

@@ -149,7 +149,7 @@ function removeSilent(turn: Turn): void {
       continue
     }
     const silent = detector.silence(seen, session.hub, now)
-    const limit = seen.gone && seen.path === 'relay' ? REMOVE_GONE_MS : REMOVE_MS
+    const limit = seen.gone && seen.relayed ? REMOVE_GONE_MS : REMOVE_MS
     if (silent > limit) remove(turn, inc, 'timeout')
   }
 }
@@ -216,7 +216,7 @@ function rankOf({ rights, kind }: Member): number {
 function isAble(session: Serving, now: Millis, member: Member): boolean {
   const { server } = session
   const seen = session.detectors.get(member.inc)
-  if (!seen || member.inc === session.me || (seen.gone && seen.path === 'relay')) return false
+  if (!seen || member.inc === session.me || (seen.gone && seen.relayed)) return false
   if (server.role !== 'alone' && member.inc === server.backup) return false
   if (!server.durable.members.has(member.inc)) return false
   if (!mayServe(member, session.hosts)) return false

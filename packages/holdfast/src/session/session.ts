@@ -211,10 +211,15 @@ export function onEntered(turn: Turn, peer: PeerId, path: PathKind): void {
   session.client.againAt = session.client.pending.length > 0 ? now : Infinity
 }
 
-/** We hear a peer by that kind of path from now on. */
-export function onRerouted(session: Session, peer: PeerId, path: PathKind): void {
+/**
+ * The paths of a peer changed.
+ *
+ * @param path  the worst kind by which we hear it
+ * @param relayed  our packets go to it through the hub
+ */
+export function onRerouted(session: Session, peer: PeerId, path: PathKind, relayed: boolean): void {
   const seen = session.detectors.get(peer)
-  if (seen) seen.path = path
+  if (seen) Object.assign(seen, { path, relayed })
 }
 
 /**

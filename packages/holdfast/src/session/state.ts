@@ -436,8 +436,8 @@ export function takes(session: Session): session is In<'serves'> {
 
 /** Starts a peer's failure detector again: the peer's rhythm changes with the role. */
 export function restartDetector(session: Session, now: Millis, peer: PeerId): void {
-  const path = session.detectors.get(peer)?.path ?? 'relay'
-  session.detectors.set(peer, createWatch(now, path))
+  const { path = 'relay', relayed = true } = session.detectors.get(peer) ?? {}
+  session.detectors.set(peer, { ...createWatch(now, path), relayed })
 }
 
 /** Restarts the detector with the longest bound, because the hub vouched for the peer. */
