@@ -74,6 +74,20 @@ describe('which path', () => {
     expect(hand.used).toEqual([DIRECT, CHANNEL, STREAM, RELAY])
   })
 
+  test.each([
+    ['udp:127.0.0.1:4000', 'udp'],
+    ['sim:b', 'udp'],
+    ['rtc:7.1', 'rtc'],
+    ['ws://a/rt', 'ws'],
+    ['wss://a/rt', 'ws'],
+    // At the end that accepted it.
+    ['stream:1', 'ws'],
+    ['relay:7', 'relay'],
+    ['knock:3', 'relay'],
+  ])('by %s is of the kind %s', (address, kind) => {
+    expect(new Hand(address).own.chosen!.kind).toBe(kind)
+  })
+
   test('is never one that does not answer, though packets of the peer come by it (one way)', () => {
     const hand = new Hand(RELAY, DIRECT, RELAY)
     hand.answers.delete(DIRECT)
@@ -185,6 +199,15 @@ describe('a silent path', () => {
     expect(hand.path).toBe(DIRECT)
     hand.pass(2)
     expect(hand.path).toBe(RELAY)
+  })
+
+  test('that is left is not the one that the detector goes by, also just after a veto', () => {
+    const hand = direct()
+    hand.answers.delete(DIRECT)
+    paths.beatByRelay(hand.own, hand.now)
+    hand.own.heardBy = 'udp'
+    hand.pass(LIMIT + 1)
+    expect([hand.path, hand.own.heardBy]).toEqual([RELAY, 'relay'])
   })
 
   test('of which a heartbeat is late or lost has the relay asked for nothing', () => {

@@ -18,17 +18,18 @@
  */
 
 import type { Millis } from '../machine.ts'
-import { isKnocking, isRelayed } from '../wire/relay.ts'
+import { isChannel, isKnocking, isRelayed } from '../wire/relay.ts'
+import { isStream } from '../wire/stream-address.ts'
 
-/** Better kinds first. An address without a prefix of these, as in the simulator, is UDP. */
+/** Better kinds first. An address of none of the others, as in the simulator, is UDP. */
 const PATH_KINDS = ['udp', 'rtc', 'ws', 'relay'] as const
 
 export type PathKind = (typeof PATH_KINDS)[number]
 
 function pathKindOf(address: string): PathKind {
   if (isRelayed(address)) return 'relay'
-  if (address.startsWith('rtc:')) return 'rtc'
-  return address.startsWith('ws:') || address.startsWith('wss:') ? 'ws' : 'udp'
+  if (isChannel(address)) return 'rtc'
+  return isStream(address) ? 'ws' : 'udp'
 }
 
 /** Whether packets of the first kind should rather go by the second. */
@@ -365,12 +366,12 @@ function choose(paths: Paths, now: Millis, out: PathsSink): void {
   const next = successor(paths)
   if (!next || !take(paths, now, next, out)) return
   fail(paths, now, chosen, chosenAt)
+  // The answer shows that the peer lives, and by which path it is heard from now on.
+  notice(paths, now, next)
   // Packets by a slower path arrive later. If the old path works from here to there, the peer need
   // not miss us meanwhile.
   if (paths.also && paths.also !== next) return
   beatBy(paths, now, chosen, paths.limit + 2 * (next.rtt || PATH_DEAD_MS), paths.limit / 2)
-  // The answer shows that the peer lives, and by which path it is heard from now on.
-  notice(paths, now, next)
 }
 
 // Another path that answered after the chosen one. Packets by that one count too, unless the peer

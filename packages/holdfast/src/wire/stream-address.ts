@@ -30,6 +30,11 @@ export function isDialled(address: string): boolean {
   return address.startsWith('ws:') || address.startsWith('wss:')
 }
 
+/** Whether packets to that address go by a stream between the two members. */
+export function isStream(address: string): boolean {
+  return isDialled(address) || address.startsWith(STREAM)
+}
+
 /** The address of the other end of a stream that was accepted. @param count  from 1 */
 export function accepted(count: number): string {
   return `${STREAM}${count}`
