@@ -63,7 +63,7 @@ export class Lone {
 
   /** Asks no question of its own about clocks, so packets hold what the test is about. */
   quiet(): this {
-    Object.assign(this.link.clock, { asked: [1e9], askedAt: 1e9 })
+    Object.assign(this.link.clock, { asked: [{ at: 1e9, by: 0 }], askedAt: 1e9 })
     return this
   }
 
@@ -137,18 +137,18 @@ export class Lone {
   /** A packet of the peer. @returns whether it was taken, and what it brought */
   hear(
     frames: readonly number[],
-    { ack = 65_535, bits = 0, sequence = this.#next }: Partial<Head> = {},
+    { ack = 65_535, bits = 0, sequence = this.#next, by }: Partial<Head> = {},
   ): { taken: boolean; brought: string[] } {
     const head = new Uint8Array(HEADER_MAX)
     const end = writeHeader(head, 0, sequence & 0xffff, ack & 0xffff, bits)
     this.#next = sequence + 1
-    return this.take(Uint8Array.of(...head.subarray(0, end), ...frames))
+    return this.take(Uint8Array.of(...head.subarray(0, end), ...frames), by)
   }
 
   /** Any bytes of the peer. */
-  take(bytes: Uint8Array): { taken: boolean; brought: string[] } {
+  take(bytes: Uint8Array, by?: number): { taken: boolean; brought: string[] } {
     const arrivals = link.createArrivals()
-    const taken = calmly(() => link.receive(this.link, this.now, bytes, arrivals))
+    const taken = calmly(() => link.receive(this.link, this.now, bytes, arrivals, by))
     return { taken, brought: arrivals.list.slice(0, arrivals.count).map(worded) }
   }
 }
@@ -158,6 +158,8 @@ interface Head {
   ack: number
   bits: number
   sequence: number
+  /** The path by which it comes; by default the one in use. */
+  by: number
 }
 
 function worded({ what, number, bytes }: Arrival): string {

@@ -97,12 +97,23 @@ describe('a silent path', () => {
     expect(probesAfter((PATH_DEAD_MS * 3) / 4)).toEqual(['sim:1', 'relay:1'])
   })
   test('PA4: has its time anew after our own loop stalled', () => {
+    const after = (stalledMs: number): string => {
+      const { hand, peer } = linked()
+      const now = hand.now + 2 * PATH_DEAD_MS
+      member.wake(hand.run, now, now - stalledMs)
+      peers.onAnswered(hand.run, peer, 'relay:1')
+      peers.wakePaths(hand.run, peer)
+      return peers.pathOf(peer)
+    }
+    expect([after(0), after(2 * PATH_DEAD_MS)]).toEqual(['relay:1', 'sim:1'])
+  })
+  test.each(['taking', 'dropping'])('PA5: keeps its limit at a member that is %s', (role) => {
     const { hand, peer } = linked()
-    hand.run.now = hand.now + 5_000
-    member.wake(hand.run, hand.run.now, hand.now)
-    peers.onAnswered(hand.run, peer, 'relay:1')
-    peers.wakePaths(hand.run, peer)
-    expect(peers.pathOf(peer)).toBe('sim:1')
+    standsBy(hand)
+    peers.limitPaths(hand.run, peer)
+    Object.assign(hand.run.member.session.server, { role })
+    peers.limitPaths(hand.run, peer)
+    expect(peer.paths.limit).toBe(BOUND_MAX_MS / 2)
   })
 })
 
@@ -125,6 +136,16 @@ describe('the path through the hub', () => {
       Math.max(...early.slice(1).map((at, n) => at - early[n]!)) <= 250,
     ]).toEqual([true, true])
     expect([peers.pathOf(peer), peer.link!.using]).toEqual(['sim:1', peer.paths.chosen!.id])
+  })
+  test('PA8: has no heartbeats while the path in use is not proven: they could not go back', () => {
+    const { hand, peer } = linked()
+    for (const { link: own } of hand.run.member.seal!.peers.values()) own?.shown.splice(0)
+    links.beatByRelay(hand.run, 1)
+    peers.wakePaths(hand.run, peer)
+    expect(ways(hand).filter((to) => to === 'relay:1').length).toBeLessThanOrEqual(1)
+    expect([peer.link!.using, peers.pathOf(peer)]).toEqual([peer.paths.chosen!.id, 'sim:1'])
+    const [seal] = [...hand.run.member.seal!.peers.values()].flatMap((one) => one.link ?? [])
+    expect(seal!.address).toBe('sim:1')
   })
   test('T39: without a link has the peer asked for one at once, if it is not being asked (PR-2)', () => {
     const asks = (askAt: number): [number, number] => {

@@ -4,7 +4,7 @@ import { describe, expect, test } from 'vitest'
 import { calmly } from '../../../../test/calmly.ts'
 import { Lone, part, piece, state } from '../../../../test/link/lone.ts'
 import * as link from './link.ts'
-import { LIMITS } from './limits.ts'
+import { ACK_DELAY_MAX, LIMITS } from './limits.ts'
 import { patience } from './timing/loss.ts'
 
 const PIECE_MAX = 1132
@@ -190,6 +190,51 @@ describe('round trips', () => {
     lone.now = 50
     expect(lone.hear([], { ack: 0, bits: 1 }).brought).toEqual(['acked 0'])
     expect(link.current(lone.link).rtt.samples).toBe(0)
+  })
+})
+
+describe('with several paths', () => {
+  /** Four packets by the first path, of 40 ms, and then as many by another one. */
+  function moved(): Lone {
+    const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
+    lone.knock()
+    lone.now = 40
+    lone.hear([], { ack: 0, bits: 1 })
+    for (let n = 1; n <= 4; n++) lone.knock()
+    link.use(lone.link, lone.now, 5, NaN)
+    for (let n = 5; n <= 8; n++) lone.knock()
+    return lone
+  }
+  test('L5: an ack that comes by another path than its packet went gives no round trip', () => {
+    const lone = moved()
+    lone.now = 42
+    for (const [by, samples] of [
+      [0, 0],
+      [-1, 0],
+      [5, 1],
+    ] as const) {
+      lone.knock()
+      lone.hear([], { ack: lone.link.sent.next - 1, bits: 1, by })
+      expect(link.current(lone.link).rtt.samples).toBe(samples)
+    }
+    expect(lone.link.paths[0]!.rtt.samples).toBe(1)
+  })
+  test('L5: packets of another path make none lost before it had time to be acked by either', () => {
+    const lone = moved()
+    const { rtt } = lone.link.paths[0]!
+    lone.now = 42
+    lone.hear([], { ack: 8, bits: 0b1111 })
+    const due = 40 + rtt.smoothed + 4 * rtt.variation + ACK_DELAY_MAX
+    expect(due).toBeGreaterThan(40 + patience(rtt))
+    expect(lone.link.loss.lostAt).toBeCloseTo(due, 9)
+    lone.wake(due - 0.1)
+    expect(lone.lost).toEqual([])
+    lone.wake(due)
+    expect(lone.lost).toEqual([1, 2, 3, 4])
+    expect([lone.link.paths[0]!.lost, link.current(lone.link).lost]).toEqual([4, 0])
+    // One of them comes after all.
+    lone.hear([], { ack: 8, bits: 0b11111 })
+    expect([lone.link.paths[0]!.lost, lone.link.paths[0]!.later]).toEqual([3, 6])
   })
 })
 

@@ -168,6 +168,16 @@ describe('a silent path', () => {
     expect(hand.of(DIRECT)).toMatchObject({ state: 'bad' })
   })
 
+  test('has heartbeats too after it was left, for the limit and two round trips of the next', () => {
+    const hand = direct()
+    hand.of(RELAY).rtt = 40
+    hand.answers.delete(DIRECT)
+    hand.pass(LIMIT + 300)
+    const beats = Math.ceil((LIMIT + 2 * 40) / (LIMIT / 2))
+    expect(new Set(hand.beats)).toEqual(new Set([DIRECT]))
+    expect(Math.abs(hand.beats.length - beats)).toBeLessThanOrEqual(2)
+  })
+
   test('is kept while nothing answers: then the peer is silent, and not the path', () => {
     const hand = direct()
     hand.answers.clear()
@@ -361,6 +371,16 @@ describe('spares', () => {
     expect([known.includes('udp:3'), known.includes('udp:row')]).toEqual([false, true])
     // The link keeps the figures of each in a place of its own.
     expect(new Set(hand.own.candidates.map(({ id }) => id % paths.PATHS_KEPT)).size).toBe(8)
+  })
+
+  test('that come and go for long keep places of their own in the link', () => {
+    const hand = new Hand(DIRECT, RELAY)
+    for (let n = 1; n <= 40; n++) {
+      paths.offer(hand.own, 0, `rtc:7.${n}`)
+      const places = hand.own.candidates.map(({ id }) => id % paths.PATHS_KEPT)
+      expect(new Set(places).size).toBe(3)
+      paths.withdraw(hand.own, 0, `rtc:7.${n}`, hand)
+    }
   })
 
   test('have a round trip, of probes whose answer is surely theirs', () => {

@@ -79,6 +79,20 @@ test('an error is worked off and no more, also when nobody is heard again', () =
   }
 })
 
+test('an answer by another path than its question counts only until there is a better one', () => {
+  const clock = createSamples()
+  const answered = (by: number, trip: number, offset: number): void => {
+    ask(clock, 0, 1)
+    takeAnswer(clock, trip, by, 0, trip / 2 + offset, trip / 2 + offset)
+  }
+  answered(2, 10, 77)
+  expect(offsetOf(clock)).toBe(77)
+  answered(2, 4, 88)
+  expect(offsetOf(clock)).toBe(77)
+  answered(1, 60, 5)
+  expect([offsetOf(clock), clock.samples.length]).toEqual([5, 1])
+})
+
 describe('questions and answers', () => {
   /** Samples of these round trips, each with its place as the offset. */
   function sampled(...trips: number[]): ReturnType<typeof createSamples> {
