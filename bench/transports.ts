@@ -1,12 +1,14 @@
 /**
- * What a sealed link costs on each transport beside the bare one: goodput, round trips, packets.
+ * This bench measures what a sealed link costs on each transport beside the bare one: goodput,
+ * round trips, packets.
  *
  * Two processes on loopback have all lines open, bare ones and links of ours. They use one at a
  * time for goodput; for round trips those of one transport, a message of each in turns. So what
  * else the machine does befalls both. The relay is a hub in a process of its own, without limits;
  * beside it a plain `ws` server hands on what comes.
  *
- * What counts as goodput came at the other end: of what can be lost, the rest nobody resends.
+ * Goodput counts the messages that reach the other end. Nobody resends those that a lossy transport
+ * loses.
  */
 
 import type { ChildProcess } from 'node:child_process'
@@ -55,7 +57,7 @@ const LOADS = [
   { bytes: 100, perSecond: 60 },
   { bytes: 1_100, perSecond: 500 },
 ] as const
-/** What goes over a line that nobody floods any more may come. */
+/** The last messages of a flood have so long to arrive. */
 const DRAIN_MS = 300
 const WARM_MS = 300
 const OPEN_MS = 30_000
@@ -67,7 +69,7 @@ const FAR_GOAL = 0.4
 
 interface Flood {
   perSecond: number
-  /** Of both ends, in microseconds a message. */
+  /** Processor time of both ends, in microseconds a message. */
   cpu: number
 }
 

@@ -31,7 +31,7 @@ export async function dgram(talk: Talk, came: Came): Promise<Line> {
   )
 }
 
-/** Of the kind that the product uses: unordered, without retransmits. */
+/** A channel of the kind that the product uses: unordered, without retransmits. */
 export function channel(talk: Talk, came: Came): Promise<Line> {
   const { PeerConnection } = nodeDataChannel()
   const connection = new PeerConnection('bench', {

@@ -14,7 +14,7 @@ import type { Came, Line, Talk } from './line.ts'
 const FRAMES = 4
 const loop = createNodeLoop()
 
-/** What a link needs of a driver. */
+/** A link sends through it. */
 export interface Carrier {
   /** The address of the peer; null at the end that is asked. */
   readonly peer: string | null

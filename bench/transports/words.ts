@@ -1,4 +1,4 @@
-/** What the bench and its two ends say to each other. */
+/** The messages between the bench and its two ends. */
 
 /** Bare transports, and links of ours on them. */
 export const LINES = [
@@ -41,7 +41,7 @@ export type Asked =
   /** To `a`: so many round trips a second on each of these, in turns. */
   | { kind: 'trips'; lines: readonly LineName[]; bytes: number; perSecond: number; ms: number }
 
-/** What came since the process began, its processor time in microseconds, and when, in ms. */
+/** Since the process began: messages that arrived, and its processor time in us; `at` is in ms. */
 export interface Count {
   messages: number
   cpu: number

@@ -504,7 +504,7 @@ export const MUTANTS: Rows<Scope> = {
   },
   'A-X3': {
     scope: { does: { later: 1 }, forged: 1, bug: 'anybody-fires' },
-    says: 'a timer is run for whoever asks, due or not',
+    says: 'the primary runs a timer for any member that asks, due or not',
     violates: [['timer.due', 4]],
   },
   'A-X4': {

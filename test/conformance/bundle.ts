@@ -2,7 +2,7 @@
 
 import { existsSync, symlinkSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { build, type Plugin } from 'vite'
+import { build, type Plugin, type Rolldown } from 'vite'
 import { entryPointsAsSource } from '../../tools/entry-points.ts'
 
 /** A bug that is put in: in the module whose path ends so, another text for one that is there. */
@@ -45,6 +45,21 @@ export async function bundle(
   const packages = join(folder, 'node_modules')
   if (!existsSync(packages)) symlinkSync(resolve('node_modules'), packages)
   return join(folder, 'life.mjs')
+}
+
+/** The same for a page, as the text of a script. @param entry  from the root of the repository */
+export async function bundlePage(entry: string): Promise<string> {
+  const made = await build({
+    configFile: false,
+    logLevel: 'error',
+    resolve: { alias: entryPointsAsSource(resolve('.'), 'browser') },
+    build: {
+      ...{ write: false, minify: false },
+      lib: { entry: resolve(entry), formats: ['iife'], name: 'page' },
+    },
+  })
+  const [{ output }] = [made].flat() as [Rolldown.RolldownOutput]
+  return output[0].code
 }
 
 function planting({ module, from, to }: Plant): Plugin {

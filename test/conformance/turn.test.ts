@@ -1,5 +1,5 @@
 // Goal: members that hide their addresses meet through a TURN server for which the hub gives them
-// credentials, and wrong or expired ones are told, with the server and the code.
+// credentials, and a session reports wrong or expired ones with the server and the code.
 // Method: coturn of Debian by the file of docs/deploy; hubs and members on loopback, and pages in a
 // network of their own.
 import { spawn } from 'node:child_process'
@@ -8,7 +8,6 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
-import { build, type Rolldown } from 'vite'
 import {
   afterAll,
   afterEach,
@@ -34,6 +33,7 @@ import {
 import type { Session } from '../../packages/holdfast/src/node.ts'
 import type { IceServer } from '../../packages/holdfast/src/ports.ts'
 import { ARGS, CHROMIUM } from '../e2e/harness.ts'
+import { bundlePage } from './bundle.ts'
 import { type Coturn, noCoturn, SECRET, startCoturn } from './coturn.ts'
 import { freePort } from './free-port.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
@@ -124,20 +124,23 @@ describe('on Node', () => {
   test.each([
     ['of a hub with another secret', OTHER_SECRET, null],
     ['of their own that have ended', null, -1],
-  ])('credentials %s are told, and members stay on the relay', async (_, secret, lasts) => {
-    const server = await hubWith(secret)
-    const own = lasts === null ? [] : [{ urls: coturn.url, ...passOf(lasts) }]
-    // She offers a channel once somebody else is there.
-    const ada = await member(server, own)
-    const told = new Promise<Reported>((resolve) => ada.on('error', resolve))
-    const bea = await member(server, own)
-    const { error, where } = await told
-    const { code, message } = error as HoldfastError
-    expect([where, code]).toEqual(['webrtc', 'forbidden'])
-    const cause = 'its credentials are wrong, or have ended'
-    expect(message).toBe(`${coturn.url} refuses us with 401 (Unauthorized): ${cause}`)
-    expect(isDirect(bea)()).toBe(false)
-  })
+  ])(
+    'a session reports credentials %s, and its members stay on the relay',
+    async (_, secret, lasts) => {
+      const server = await hubWith(secret)
+      const own = lasts === null ? [] : [{ urls: coturn.url, ...passOf(lasts) }]
+      // She offers a channel once somebody else is there.
+      const ada = await member(server, own)
+      const told = new Promise<Reported>((resolve) => ada.on('error', resolve))
+      const bea = await member(server, own)
+      const { error, where } = await told
+      const { code, message } = error as HoldfastError
+      expect([where, code]).toEqual(['webrtc', 'forbidden'])
+      const cause = 'its credentials are wrong, or have ended'
+      expect(message).toBe(`${coturn.url} refuses us with 401 (Unauthorized): ${cause}`)
+      expect(isDirect(bea)()).toBe(false)
+    },
+  )
 
   test('credentials of their own count beside a server of the hub that is away', async () => {
     const server = await hubWith(SECRET, `turn:127.0.0.1:${await freePort()}`)
@@ -187,13 +190,7 @@ describe('in pages', () => {
     if (LACKS !== null) return
     net = await network()
     coturn = await startCoturn((...words) => net.start(...words), '10.9.9.1', 3478)
-    const entry = 'test/conformance/webrtc-page.ts'
-    const made = (await build({
-      configFile: false,
-      logLevel: 'error',
-      build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'page' } },
-    })) as Rolldown.RolldownOutput[]
-    script = made[0]!.output[0].code
+    script = await bundlePage('test/conformance/webrtc-page.ts')
     const executablePath = net.program(CHROMIUM)
     browser = await chromium.launch({ executablePath, headless: true, args: ARGS })
   })
@@ -236,7 +233,7 @@ describe('in pages', () => {
     for (const one of told) expect(new Set(typesOf(one))).toEqual(new Set(['relay']))
   })
 
-  test('credentials that have ended are told', async () => {
+  test('a page reports credentials that have ended', async () => {
     const told = await pair(passOf(-1))
     await until(() => told.every(has('refused')))
     for (const one of told) {
@@ -245,7 +242,7 @@ describe('in pages', () => {
     }
   })
 
-  test('a server that cannot be reached is told once no address came', async () => {
+  test('a page reports a server that it does not reach, once it has no address of it', async () => {
     const url = 'turn:10.9.9.1:3479?transport=tcp'
     const [ada] = await pair(passOf(60), url)
     await until(() => has('refused')(ada!))

@@ -5,7 +5,6 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium } from 'playwright-core'
-import { build, type Rolldown } from 'vite'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import {
   type ConnectionEvents,
@@ -17,7 +16,7 @@ import {
 } from '../../packages/holdfast/src/drivers/net/webrtc/node.ts'
 import { DATAGRAM_MAX } from '../../packages/holdfast/src/ports.ts'
 import { ARGS, CHROMIUM } from '../e2e/harness.ts'
-import { bundle } from './bundle.ts'
+import { bundle, bundlePage } from './bundle.ts'
 import { type Network, network } from './network.ts'
 import { dice, until } from './until.ts'
 import { openEnd, type Order, type Told } from './webrtc-end.ts'
@@ -102,13 +101,7 @@ describe('a channel of WebRTC', () => {
   beforeAll(async () => {
     net = await network()
     life = await bundle('test/conformance/webrtc-process.ts', folder)
-    const entry = 'test/conformance/webrtc-page.ts'
-    const made = (await build({
-      configFile: false,
-      logLevel: 'error',
-      build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'page' } },
-    })) as Rolldown.RolldownOutput[]
-    script = made[0]!.output[0].code
+    script = await bundlePage('test/conformance/webrtc-page.ts')
     browser = await chromium.launch({
       ...{ executablePath: net.program(CHROMIUM), headless: true, args: ARGS },
     })
@@ -291,7 +284,7 @@ function channelsByHand(): {
   return { channels, told, events: () => events! }
 }
 
-test('a server that refuses is told once for each code, however many channels ask it', () => {
+test('a carrier reports a server once for each code, however many channels ask it', () => {
   const { channels, told, events } = channelsByHand()
   for (let peer = 1; peer <= 3; peer++) {
     channels.offer(peer)

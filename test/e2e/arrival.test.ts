@@ -8,7 +8,7 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { build, type Rolldown } from 'vite'
+import { bundlePage } from '../conformance/bundle.ts'
 import { acceptStreams } from '../../packages/holdfast/src/drivers/net/server/websocket-server.ts'
 import { Window } from './harness.ts'
 
@@ -30,21 +30,7 @@ function close(server: Server): void {
 }
 
 beforeAll(async () => {
-  const made = await build({
-    configFile: false,
-    logLevel: 'error',
-    build: {
-      write: false,
-      minify: false,
-      lib: {
-        entry: fileURLToPath(new URL('arrival-page.ts', import.meta.url)),
-        formats: ['iife'],
-        name: 'arrivalPage',
-      },
-    },
-  })
-  const [{ output }] = [made].flat() as [Rolldown.RolldownOutput]
-  const pages: Record<string, string> = { '/page.js': output[0].code }
+  const pages: Record<string, string> = { '/page.js': await bundlePage('test/e2e/arrival-page.ts') }
   pages['/'] = '<!doctype html><body><script src="/page.js"></script></body>'
   const server = http.createServer((request, response) => {
     const text = pages[request.url ?? '']

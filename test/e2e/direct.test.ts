@@ -7,9 +7,8 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { type Browser, chromium, type Page } from 'playwright-core'
-import { build, type Rolldown } from 'vite'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { entryPointsAsSource } from '../../tools/entry-points.ts'
+import { bundlePage } from '../conformance/bundle.ts'
 import { type Network, network } from '../conformance/network.ts'
 import { ARGS, CHROMIUM, killed, said } from './harness.ts'
 
@@ -35,16 +34,7 @@ async function startHub(): Promise<ChildProcess> {
 beforeAll(async () => {
   net = await network()
   hub = await startHub()
-  const made = (await build({
-    configFile: false,
-    logLevel: 'error',
-    resolve: { alias: entryPointsAsSource(process.cwd(), 'browser') },
-    build: {
-      ...{ write: false, minify: false },
-      lib: { entry: 'test/e2e/direct-page.ts', formats: ['iife'], name: 'page' },
-    },
-  })) as Rolldown.RolldownOutput[]
-  script = made[0]!.output[0].code
+  script = await bundlePage('test/e2e/direct-page.ts')
   browser = await chromium.launch({
     ...{ executablePath: net.program(CHROMIUM), headless: true, args: ARGS },
   })

@@ -7,9 +7,8 @@ import { once } from 'node:events'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { build, type Rolldown } from 'vite'
+import { bundlePage } from '../conformance/bundle.ts'
 import { type Mailbox, openMailbox } from '../../packages/mailbox/src/index.ts'
 import { freePort } from '../conformance/free-port.ts'
 import { noSmallDisk } from '../conformance/small-disk.ts'
@@ -24,14 +23,7 @@ let url = ''
 let window: Window
 
 beforeAll(async () => {
-  const entry = fileURLToPath(new URL('mailbox-page.ts', import.meta.url))
-  const made = await build({
-    configFile: false,
-    logLevel: 'error',
-    build: { write: false, minify: false, lib: { entry, formats: ['iife'], name: 'mailboxPage' } },
-  })
-  const [{ output }] = [made].flat() as [Rolldown.RolldownOutput]
-  const script = output[0].code
+  const script = await bundlePage('test/e2e/mailbox-page.ts')
   server = createServer((request, response) => {
     const isScript = request.url === '/page.js'
     response.setHeader('content-type', isScript ? 'text/javascript' : 'text/html')

@@ -279,7 +279,8 @@ describe('a member that lost its primary', () => {
       [false, false],
     ] as const) {
       const { own } = memberOf(3)
-      own.detectors.set(1, heardAt(100, relayed))
+      // By which path we heard it last does not matter.
+      own.detectors.set(1, { ...heardAt(100), path: relayed ? 'udp' : 'relay', relayed })
       own.hub.up = up
       wake(own, 101)
       expect(own.client.lost).toBe(relayed && !up)

@@ -263,7 +263,7 @@ export function measure(run: Runtime, inc: PeerId): void {
   const own = run.member.peers.get(inc)?.link
   if (!own) return
   const { rtt } = link.current(own)
-  session.onMeasured(run.member.session, run.now, inc, rtt.smoothed || 0, own.outgoing.bytes)
+  session.onMeasured(run.member.session, run.now, inc, rtt.smoothed, own.outgoing.bytes)
 }
 
 export function sweep(run: Runtime): void {

@@ -312,7 +312,7 @@ export function refused(run: Runtime, address: string): void {
   for (const peer of run.member.peers.values()) {
     if (pathOf(peer) !== address || isRelayed(address) || !peer.link || peer.reachability) continue
     const { rtt } = link.current(peer.link)
-    peer.reachability = beginCheck(run.now, address, rtt.smoothed || 0)
+    peer.reachability = beginCheck(run.now, address, rtt.smoothed)
     dispatch.probe(run, peer)
   }
 }

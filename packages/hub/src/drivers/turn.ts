@@ -6,14 +6,14 @@
  *     username    when it ends, in seconds since 1970, a colon, and a name for the player
  *     credential  base64 of HMAC-SHA1 of the username, by the secret
  *
- * The name says nothing to who reads it on the way. It stays the same in a session, so a server may
- * limit each player (`user-quota`).
+ * The name tells nothing to anybody who reads it on the way. It stays the same in a session, so a
+ * server may limit each player (`user-quota`).
  */
 
 import { createHmac } from 'node:crypto'
 import type { Millis } from '../../../holdfast/src/machine.ts'
 
-/** How long credentials last: that long, a channel may be opened with them. */
+/** A channel may be opened with credentials for so long. */
 export const CREDENTIALS_MS: Millis = 60 * 60_000
 
 /** Bytes of the name, of which the username has two digits each. */

@@ -1,6 +1,6 @@
 /**
- * Asks a TURN server for an address, to learn why it gives none (RFC 8489, RFC 8656): the library
- * on Node does not tell. An address that it gives is given back at once.
+ * Asks a TURN server for an address, to learn why it gives none (RFC 8489, RFC 8656). The library
+ * on Node does not report that. An address that the server gives goes back at once.
  *
  *     Allocate                      ->
  *                                   <-  401, REALM, NONCE

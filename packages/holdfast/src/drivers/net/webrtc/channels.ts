@@ -31,7 +31,7 @@ const CHANNELS_MAX = 64
 const EARLY_MAX = 16
 /** Most candidates taken of one end of a channel, either way. */
 const CANDIDATES_MAX = 12
-/** Most different refusals of servers that are told. */
+/** A carrier reports at most so many different refusals of servers. */
 const REFUSALS_MAX = 64
 
 /** One connection of a library. Its methods never throw; what fails, closes it. */
@@ -95,7 +95,7 @@ export class WebRtcChannels implements Channels {
   readonly #events: ChannelEvents
   readonly #ended: () => void
   readonly #channels = new Map<number, Channel>()
-  /** Those that were told, by server and code. */
+  /** The refusals that it has reported, by server and code. */
   readonly #refusals = new Set<string>()
   #generation = 0
   #open = true
