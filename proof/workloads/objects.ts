@@ -19,7 +19,7 @@ import { isIn, type Client, type Sighting, Thing } from '../clients.ts'
 
 /** What a member may do with things in one turn. */
 export function play(trial: Trial, client: Client, chance: Prng): void {
-  if (!isIn(client)) return
+  if (!isIn(client) || client.leaves) return
   const { things = 0 } = trial.drawing
   const { session } = client
   const all = session.all(Thing)

@@ -295,7 +295,7 @@ function whisper(scene: Scene): void {
     else if (way < 0.9) frame(scene, now, peer)
     else if (way < 0.95) run.ports.datagram(pathOf(peer), mutated(chaos, known))
     // What only the two can say, and no link of theirs would.
-    else seal.send(run.member.seal!, now, peer.key!, mutated(chaos, known).slice(0, 1160))
+    else seal.send(run.member.seal!, now, peer.key!, mutated(chaos, known).slice(0, 1132))
     member.touched(run, now)
   })
 }

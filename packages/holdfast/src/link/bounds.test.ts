@@ -16,7 +16,7 @@ import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
 import { writeHeader } from './packets/packet.ts'
 import { FIRST, LAST } from './reliable.ts'
 
-const PIECE_MAX = 1132
+const PIECE_MAX = 1104
 const QUEUE_MESSAGES_MAX = 4096
 const HEADER_MAX = 9
 

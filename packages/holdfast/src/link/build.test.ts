@@ -7,8 +7,8 @@ import { writeRaw } from '../wire/bytes.ts'
 import * as link from './link.ts'
 import type { LinkSink } from './link.ts'
 
-const PACKET_MAX = 1160
-const PIECE_MAX = 1132
+const PACKET_MAX = 1132
+const PIECE_MAX = 1104
 
 /** A head without acks: three bytes, the ack, and four bytes of bits. */
 const HEAD = 8
@@ -79,12 +79,12 @@ describe('newest state', () => {
     expect(lone.flush()).toEqual([])
     expect(lone.asked).toHaveLength(3)
   })
-  test('L7: has the room that is left, 1,132 bytes at most and 16 at least (PR-2)', () => {
+  test('L7: has the room that is left, 1,104 bytes at most and 16 at least (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
     lone.poke(1_000)
     expect(lone.flush()[0]!.length).toBe(HEAD + 3 + 1_001)
     const room = PACKET_MAX - HEAD
-    expect(lone.asked.slice(0, 2).map(([, budget]) => budget)).toEqual([1_132, room - 1_004 - 4])
+    expect(lone.asked.slice(0, 2).map(([, budget]) => budget)).toEqual([1_104, room - 1_004 - 4])
     for (const [left, asks] of [
       [16, true],
       [15, false],
@@ -94,13 +94,13 @@ describe('newest state', () => {
       lone.poke(first, -2)
       lone.flush()
       const budgets = lone.asked.map(([, budget]) => budget)
-      expect(budgets.slice(0, 2)).toEqual(asks ? [1_132, 16] : [1_132, 1_132])
+      expect(budgets.slice(0, 2)).toEqual(asks ? [1_104, 16] : [1_104, 1_104])
     }
   })
   test('that fills a packet to the byte leaves, and its packet has no byte too many (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
-    lone.poke(1_132, -2)
-    expect(lone.flush().map(({ length }) => length)).toEqual([HEAD + 4 + 1_132])
+    lone.poke(1_104, -2)
+    expect(lone.flush().map(({ length }) => length)).toEqual([HEAD + 4 + 1_104])
   })
   test('on a channel that is none, or longer than its room, is our bug (PR-2)', () => {
     const odd = (channel: number, over = 0): (() => void) => {
@@ -121,7 +121,7 @@ describe('newest state', () => {
     }
     for (const channel of [4, 255]) calmly(odd(channel))
     for (const channel of [0, 3, 256]) expect(odd(channel)).toThrow(`${channel} is a channel`)
-    expect(odd(4, 1)).toThrow('a frame of channel 4 keeps its 1132 bytes: 1133')
+    expect(odd(4, 1)).toThrow('a frame of channel 4 keeps its 1104 bytes: 1105')
   })
 })
 
@@ -147,13 +147,13 @@ describe('the room of a packet', () => {
     expect([parts(rest), parts(rest + 1)]).toEqual([1, 2])
   })
   test('a question goes along where it fits to the byte, and never too far (PR-2)', () => {
-    const left = PACKET_MAX - HEAD - 1_004
+    const left = PACKET_MAX - HEAD - 904
     for (const [length, asks] of [
       [left - QUESTION - 4, true],
       [left - QUESTION - 3, false],
     ] as const) {
       const lone = new Lone({ keepaliveMs: 10_000 })
-      lone.poke(1_000, length, -2)
+      lone.poke(900, length, -2)
       const [packet] = lone.flush()
       expect(packet!.kinds.slice(2)).toEqual(asks ? ['CLOCK'] : [])
       expect(packet!.length).toBeLessThanOrEqual(PACKET_MAX)
@@ -221,14 +221,14 @@ describe('a packet with newest state alone', () => {
     return left.flat().map(({ kinds }) => kinds.includes('PAD'))
   }
   test('L6: asks for a soon ack where more than half of the window is in flight (PR-2)', () => {
-    // A packet of 1,000 bytes of state has 1,012; the window has 11,600.
+    // A packet of 1,000 bytes of state has 1,012; the window has 11,320.
     const first = padded(9, 1_000).indexOf(true)
     expect(first).toBe(5)
     expect(padded(9, 1_000).slice(5)).toEqual([true, true, true, true])
-    // Five packets of 1,160 bytes are exactly half of it.
-    expect(padded(5, 1_000, 144)).toEqual(Array(5).fill(false))
-    // So are ten of 580, and the eleventh is beyond.
-    expect(padded(11, 568)).toEqual([...Array(10).fill(false), true])
+    // Five packets of 1,132 bytes are exactly half of it.
+    expect(padded(5, 900, 216)).toEqual(Array(5).fill(false))
+    // So are ten of 566, and the eleventh is beyond.
+    expect(padded(11, 554)).toEqual([...Array(10).fill(false), true])
   })
   test('L5: is acked soon where it asks for that, so a probe waits less long for it (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
@@ -243,7 +243,7 @@ describe('a packet with newest state alone', () => {
   })
   test('L6: has no room for that if it is full, and never grows over its length (PR-2)', () => {
     const lone = new Lone({ keepaliveMs: 10_000 }).quiet()
-    for (let n = 0; n < 9; n++) lone.poke(1_000, 144)
+    for (let n = 0; n < 9; n++) lone.poke(900, 216)
     const lengths = lone.flush().map(({ length }) => length)
     expect(lengths).toEqual(Array(9).fill(PACKET_MAX))
   })

@@ -7,7 +7,7 @@ import * as link from './link.ts'
 import { ACK_DELAY_MAX, LIMITS } from './limits.ts'
 import { patience } from './timing/loss.ts'
 
-const PIECE_MAX = 1132
+const PIECE_MAX = 1104
 
 /** All packets up to and with this one have come. */
 const ALL = 0xffffffff

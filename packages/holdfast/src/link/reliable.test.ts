@@ -8,7 +8,7 @@ import { LIMITS, MESSAGE_MAX, QUEUE_BYTES_MAX } from './limits.ts'
 import * as reliable from './reliable.ts'
 import { FIRST, LAST, PIECE, type Incoming, type Outgoing } from './reliable.ts'
 
-const PIECE_MAX = 1132
+const PIECE_MAX = 1104
 const QUEUE_MESSAGES_MAX = 4096
 
 /** A piece as it comes: its flags, and how many bytes. */

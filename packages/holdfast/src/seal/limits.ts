@@ -16,8 +16,8 @@ export const SEAL_SESSION_MAX = 32
 export const FIRST_MIN = 200
 /** Longest JOIN in a message 1, in bytes. */
 export const SEALED_JOIN_MAX = 1000
-/** Longest text of a packet, in bytes: with all that carriers add it still fits a datagram. */
-export const SEALED_TEXT_MAX = 1160
+/** Longest text of a packet, in bytes; sealed it goes in one UDP packet by every carrier. */
+export const SEALED_TEXT_MAX = 1132
 /** How far behind the newest a packet may be and still be distinguished from a replay. */
 export const REPLAY_WINDOW = 2048
 /** Packets that one key seals at most; their numbers fit three bytes. */

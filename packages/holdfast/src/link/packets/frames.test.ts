@@ -6,8 +6,8 @@ import { createWriter, finish, writeRaw } from '../../wire/bytes.ts'
 import * as frames from './frames.ts'
 import type { Frames } from './frames.ts'
 
-const FRAME_MAX = 1132
-const PIECE_MAX = 1132
+const FRAME_MAX = 1104
+const PIECE_MAX = 1104
 
 const { KIND } = frames
 
@@ -200,15 +200,15 @@ describe('what nobody of ours writes', () => {
     const most = [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0x0f]
     expect(isTaken([1, 0, 1, 0, 1, ...most, 0])).toBe(false)
   })
-  test('bodies have their limits: 1,132 bytes of a piece, of a part, of newest state (PR-2)', () => {
-    expect([PIECE_MAX, FRAME_MAX]).toEqual([1_132, 1_132])
+  test('bodies have their limits: 1,104 bytes of a piece, of a part, of newest state (PR-2)', () => {
+    expect([PIECE_MAX, FRAME_MAX]).toEqual([1_104, 1_104])
     for (const head of [
       [1, 0, 1],
       [2, 4],
       [3, 4, 0, 0, 0],
     ]) {
-      const most = [...head, 0xec, 0x08, ...Array<number>(1_132).fill(7)]
-      const over = [...head, 0xed, 0x08, ...Array<number>(1_133).fill(7)]
+      const most = [...head, 0xd0, 0x08, ...Array<number>(1_104).fill(7)]
+      const over = [...head, 0xd1, 0x08, ...Array<number>(1_105).fill(7)]
       expect([isTaken(most), isTaken(over)]).toEqual([true, false])
     }
   })

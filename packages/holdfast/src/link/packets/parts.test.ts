@@ -9,7 +9,7 @@ import * as parts from './parts.ts'
 
 const CHANNEL_MAX = 255
 const CHANNEL_MIN = 4
-const PIECE_MAX = 1132
+const PIECE_MAX = 1104
 const HEADER_MAX = 9
 
 describe('an unreliable message', () => {

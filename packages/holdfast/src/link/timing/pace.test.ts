@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import * as pace from './pace.ts'
 import type { Pace } from './pace.ts'
 
-const PACKET_MAX = 1160
+const PACKET_MAX = 1132
 
 const TEN: number = 10 * PACKET_MAX
 
