@@ -7,13 +7,13 @@ import { createSocket } from 'node:dgram'
 import type { AddressInfo } from 'node:net'
 import { once } from 'node:events'
 import { setTimeout as pause } from 'node:timers/promises'
-import { HEARTBEAT_MS } from '../../packages/holdfast/src/member/links.ts'
-import { BOUND_MIN_MS } from '../../packages/holdfast/src/session/failure-detector.ts'
+import { BOUND_MIN_MS, heartbeatOf } from '../../packages/holdfast/src/session/failure-detector.ts'
 import { end, start } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
 
 const WARM_MS = 400
 const OVER_MS = 2_000
+const HEARTBEAT_MS = heartbeatOf('udp')
 
 /** Kill to noticed, in ms. @throws Error when it is not noticed within two seconds */
 export async function floor(): Promise<number> {

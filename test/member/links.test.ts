@@ -21,9 +21,7 @@ import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { Hand } from './hand.ts'
 
 const ASKED_MS = 1_000
-const RESERVE_MS = 400
 const PROBE_MS = 2_000
-const KEEPALIVE_MS = 200
 
 // Of the time before this member is up to date.
 const NEWS = { kind: 'news', index: 0, player: 2, seq: 1, part: 5 } as const
@@ -101,14 +99,6 @@ describe('the way of a link', () => {
     expect(hand.peer(1).reachability?.address).toBe('sim:1')
     expect(hand.sent.map(({ to }) => to)).toContain('sim:1')
   })
-})
-
-test('L8: in a star the link with a backup that does not lead is knocked on less often (PR-2)', () => {
-  const hand = new Hand(3, 3, 'star', 2)
-  hand.pass(50)
-  for (const inc of [1, 2]) hand.link(inc, `sim:${inc}`)
-  const pauses = [1, 2].map((inc) => hand.peer(inc).link!.keepaliveMs)
-  expect(pauses).toEqual([KEEPALIVE_MS, RESERVE_MS])
 })
 
 test('L8: a link that is closed is none any more, and what still comes on it is nobody’s (PR-2)', () => {

@@ -12,11 +12,7 @@ import { CLOSE, type Peer } from '../../packages/holdfast/src/member/state.ts'
 import { calmly } from '../calmly.ts'
 import { Hand, linked, roleOf, standsBy } from './hand.ts'
 
-const KEEPALIVE_MS = 200
-
 const ASKED_MS = 1_000
-const HEARTBEAT_MS = 10
-const RESERVE_MS = 400
 const PATH_DEAD_MS = 1_000
 const LOST_MS = 3_000
 
@@ -330,33 +326,20 @@ describe('links that a member looks after', () => {
     expect(waits(2, 2)).toEqual([3, 4])
     expect(waits(2, 0, 2)).toEqual([1, 3, 4])
   })
-  test('T39: beat fast between primary and backup on a direct way, else as seldom as may be (PR-2)', () => {
-    const beat = (make: (hand: Hand, peer: Peer) => void): number => {
+  test('T39: primary and backup beat five times within the shortest bound of their path, others seldom (PR-2)', () => {
+    const beat = (address: string, ...roles: string[]): number => {
       const { hand, peer } = linked('sim:1', 3)
-      make(hand, peer)
-      links.reconcile(hand.run)
+      paths.begin(peer.paths, hand.now, address)
+      for (const role of roles) {
+        Object.assign(hand.run.member.session.server, { role, primary: 1, ackedAt: 0 })
+        links.reconcile(hand.run)
+      }
       return peer.link!.keepaliveMs
     }
-    const role = (role_: string) => (hand: Hand) => {
-      Object.assign(hand.run.member.session.server, { role: role_, primary: 1, ackedAt: 0 })
-    }
-    const lead = (primary: number, topology: 'star' | 'mesh') => (hand: Hand) => {
-      const { session } = hand.run.member
-      session.topology = topology
-      session.client.view = { ...session.client.view, primary, backup: 1 }
-    }
-    expect(beat(() => {})).toBe(KEEPALIVE_MS)
-    expect(beat(role('backup'))).toBe(HEARTBEAT_MS)
-    expect(
-      beat(
-        (hand, peer) => (
-          role('backup')(hand),
-          void (peer.paths.chosen = paths.find(peer.paths, 'relay:1'))
-        ),
-      ),
-    ).toBe(KEEPALIVE_MS)
-    expect(beat(lead(2, 'star'))).toBe(KEEPALIVE_MS)
-    expect(beat(lead(3, 'star'))).toBe(RESERVE_MS)
-    expect(beat(lead(3, 'mesh'))).toBe(KEEPALIVE_MS)
+    const all = ['sim:1', 'rtc:1.1', 'ws://host:1/path', 'relay:1']
+    expect(all.map((address) => beat(address, 'backup'))).toEqual([10, 50, 200, 200])
+    expect(all.map((address) => beat(address, 'idle'))).toEqual([400, 400, 400, 400])
+    // The primary that it suspects may be well, and watches it.
+    expect(beat('sim:1', 'backup', 'taking')).toBe(10)
   })
 })

@@ -5,14 +5,14 @@
  * address that it can reach. A peer answers only members of its view; others wait, or are denied.
  */
 
-import { KEEPALIVE } from '../link/limits.ts'
 import * as link from '../link/link.ts'
 import type { Millis, PeerId } from '../machine.ts'
 import * as paths from '../paths/paths.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
-import { watchedPeer } from '../session/server.ts'
+import { heartbeatOf } from '../session/failure-detector.ts'
+import { suspectsPeer, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as channels from './channels.ts'
 import * as joinResponder from './join-responder.ts'
@@ -22,10 +22,8 @@ import * as peers from './peers.ts'
 import { CLOSE, type CurveAnswer, type Peer, type Runtime, type JobOf } from './state.ts'
 import * as clock from '../link/timing/clock.ts'
 
-/** Between primary and backup on a direct path: a fifth of the detector's shortest bound. */
-export const HEARTBEAT_MS: Millis = 10
-/** In a star, with a backup. */
-export const STANDBY_MS: Millis = 400
+/** Longest time between packets of members that are not primary and backup. */
+export const QUIET_MS: Millis = 400
 /** A link that is not wanted is closed after this. */
 export const IDLE_MS: Millis = 10_000
 /** A member that waits for its peer to ask for the link asks after this. */
@@ -211,14 +209,12 @@ function dismiss(run: Runtime, peer: Peer): void {
   peers.forget(run, peer)
 }
 
-// Frequent only where a role depends on the heartbeat and the path is direct.
+// Frequent only where a role depends on it. A peer that we suspect may watch us still.
 function setHeartbeat(run: Runtime, peer: Peer): void {
-  if (!peer.link) return
   const { session: own } = run.member
-  const quick = watchedPeer(own) === peer.inc && !paths.isByRelay(peer.paths)
-  const { primary } = own.client.view
-  const serves = own.topology === 'mesh' || primary === own.me || primary === peer.inc
-  const keepalive = quick ? HEARTBEAT_MS : serves ? KEEPALIVE : STANDBY_MS
+  if (!peer.link || suspectsPeer(own)) return
+  const isWatched = watchedPeer(own) === peer.inc
+  const keepalive = isWatched ? heartbeatOf(peer.paths.chosen!.kind) : QUIET_MS
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
   dispatch.noteDeadline(run, peer)

@@ -11,7 +11,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import { isRelayed, relayed, isKnocking } from '../wire/relay.ts'
 import { isDialled } from '../wire/stream-address.ts'
 import { type PeerKey, pointOf, type Request, type Verdict } from '../seal/state.ts'
-import { patience, watchedPeer } from '../session/server.ts'
+import { patience, suspectsPeer, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import * as dispatch from './dispatch.ts'
 import { type Peer, type Runtime, drawKey, type ReachabilityCheck } from './state.ts'
@@ -260,7 +260,7 @@ export function limitPaths(run: Runtime, peer: Peer): void {
   const { now, member } = run
   const { session: own } = member
   // Whom we suspect already should be reached as soon as ever.
-  if (own.server.role === 'taking' || own.server.role === 'dropping') return
+  if (suspectsPeer(own)) return
   const { rtt } = link.current(peer.link!)
   const bound = watchedPeer(own) === peer.inc ? patience(own) : null
   const limit = bound === null ? paths.PATH_DEAD_MS : bound / 2

@@ -43,6 +43,11 @@ export const SECOND_LOOK_MS: Millis = 0
 // The longest gap halves in this time, regardless of the number of messages.
 const FADE_MS: Millis = 4_000
 
+/** How often primary and backup send a packet, by the path that packets go by. */
+export function heartbeatOf(path: PathKind): Millis {
+  return SHORTEST_MS[path] / 5
+}
+
 /** The regularity of one peer. */
 export interface FailureDetector {
   /** When a valid message last came from the peer; our own stalls are added. */

@@ -107,6 +107,11 @@ export function watchedPeer(session: Session): PeerId {
   return server.role === 'backedup' ? server.backup : 0
 }
 
+/** Whether the register is asked to replace the peer that was watched until now. */
+export function suspectsPeer({ server }: Session): boolean {
+  return server.role === 'taking' || server.role === 'dropping'
+}
+
 /** How long the watched peer may be silent before it is suspected, in ms; null for nobody. */
 export function patience(session: Session): Millis | null {
   const seen = watched(session)
