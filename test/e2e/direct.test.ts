@@ -1,59 +1,19 @@
 // Goal: windows reach one another without the hub, and play on while it is away.
 // Method: a hub and windows in a network of their own, in which a route leads out; each window's
 // stream to the hub is listened to.
-import type { ChildProcess } from 'node:child_process'
-import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
-import { type Browser, chromium, type Page } from 'playwright-core'
+import type { Page } from 'playwright-core'
 import { afterAll, afterEach, beforeAll, expect, test } from 'vitest'
-import { bundlePage } from '../conformance/bundle.ts'
-import { type Network, network } from '../conformance/network.ts'
-import { ARGS, CHROMIUM, killed, said } from './harness.ts'
+import { Apart, type ApartWindow } from './apart.ts'
 
-const PROGRAM = 'packages/holdfast/dist/cli/src/holdfast.js'
-const URL = 'http://127.0.0.1:8700/'
-/** The first byte of a message that the hub relays, and of a packet in it. */
-const RELAY = 1
-const PACKET = 0x10
-
-let net: Network
-let browser: Browser
-let hub: ChildProcess
-let script = ''
-const folder = mkdtempSync(join(tmpdir(), 'holdfast-direct-'))
-
-async function startHub(): Promise<ChildProcess> {
-  const data = join(folder, 'hub.db')
-  const child = net.start(process.execPath, [PROGRAM, 'serve', '--port', '8700', '--data', data])
-  await said(child, 'Holdfast serves')
-  return child
-}
+let apart: Apart
 
 beforeAll(async () => {
-  net = await network()
-  hub = await startHub()
-  script = await bundlePage('test/e2e/direct-page.ts')
-  browser = await chromium.launch({
-    ...{ executablePath: net.program(CHROMIUM), headless: true, args: ARGS },
-  })
+  apart = await Apart.open('test/e2e/direct-page.ts')
 })
-afterAll(async () => {
-  await browser?.close()
-  await killed(hub)
-  net?.close()
-  rmSync(folder, { recursive: true })
-})
+afterAll(() => apart?.close())
+afterEach(() => apart.closeWindows())
 
-afterEach(async () => {
-  for (const context of browser.contexts()) await context.close()
-})
-
-interface Entered {
-  page: Page
-  /** Packets that the hub relayed for it; challenges, which keep the relay as a spare, are none. */
-  relayed: number
+interface Entered extends ApartWindow {
   seen: () => Promise<Record<string, unknown>>
   move: () => Promise<unknown>
 }
@@ -65,27 +25,17 @@ interface Own {
 }
 
 async function window(name: string, kept: boolean): Promise<Entered> {
-  const page = await (await browser.newContext({ bypassCSP: true })).newPage()
-  const entered: Entered = {
-    page,
-    relayed: 0,
-    seen: () => page.evaluate(() => (globalThis as unknown as Own).seen()),
-    move: () => page.evaluate(() => (globalThis as unknown as Own).move()),
-  }
-  page.on('websocket', (socket) => {
-    socket.on('framesent', ({ payload }) => {
-      // The number of the peer has one byte.
-      const isPacket = typeof payload !== 'string' && (payload[2]! & 0xf0) === PACKET
-      if (isPacket && payload[0] === RELAY) entered.relayed += 1
-    })
-  })
-  await page.goto(URL)
-  await page.addScriptTag({ content: script })
+  const opened = await apart.window()
+  const { page } = opened
   await page.evaluate(
     ([who, keep]) => (globalThis as unknown as Own).enter(who as string, keep as boolean),
     [name, kept],
   )
-  return entered
+  return {
+    ...opened,
+    seen: () => page.evaluate(() => (globalThis as unknown as Own).seen()),
+    move: () => page.evaluate(() => (globalThis as unknown as Own).move()),
+  }
 }
 
 interface Three {
@@ -121,15 +71,15 @@ test.each([
   let moves = 0
   /** @returns how many packets the hub relayed meanwhile */
   const play = async (times: number): Promise<number> => {
-    const before = all.map(({ relayed }) => relayed)
+    const before = all.map(({ relayed }) => relayed.packets)
     moves += times
     await moveAll(all, times)
-    return all.reduce((sum, { relayed }, at) => sum + relayed - before[at]!, 0)
+    return all.reduce((sum, { relayed }, at) => sum + relayed.packets - before[at]!, 0)
   }
   await expect.poll(() => play(1)).toBe(0)
   expect(await play(20)).toBe(0)
   const epochs = await saw('epoch')
-  await killed(hub)
+  await apart.killHub()
   await play(20)
   await expect.poll(() => saw('moves')).toEqual(all.map(() => [moves, moves, moves]))
   expect(await saw('epoch')).toEqual(epochs)
@@ -138,7 +88,7 @@ test.each([
   await ada.page.close()
   await expect.poll(() => saw('safety', left)).toEqual(['waiting', 'waiting'])
   const waiting = left.map(({ move }) => move())
-  hub = await startHub()
+  await apart.startHub()
   await Promise.all(waiting)
   await expect.poll(() => saw('role', left)).toEqual(['backedup', 'backup'])
   const ends = left.map(() => [moves, moves + 1, moves + 1])
@@ -148,13 +98,11 @@ test.each([
 test('a direct path that is cut is left for the relay, and comes back, without the session noticing', async () => {
   const { all, saw } = await three(false)
   const epochs = await saw('epoch')
-  await nft('add table inet cut')
-  await nft('add chain inet cut in { type filter hook input priority 0; }')
-  await nft('add rule inet cut in meta l4proto udp drop')
+  await apart.cut()
   const moved = moveAll(all, 10)
   await expect.poll(() => saw('kinds')).toEqual(all.map(() => ['relay', 'relay']))
   await moved
-  await nft('delete table inet cut')
+  await apart.mend()
   await moveAll(all, 10)
   await expect
     .poll(() => saw('kinds'), { timeout: 60_000 })
@@ -187,10 +135,4 @@ test.each(ENDS)(
 async function cdp(page: Page, ...methods: readonly string[]): Promise<void> {
   const session = await page.context().newCDPSession(page)
   for (const method of methods) await session.send(method as never)
-}
-
-async function nft(rule: string): Promise<void> {
-  const child = net.start('nft', [rule])
-  const [code] = (await once(child, 'exit')) as [number]
-  if (code !== 0) throw new Error(`nft ${rule}: ${code}`)
 }
