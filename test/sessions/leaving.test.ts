@@ -67,6 +67,27 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
   expect(w.hub()!.hub.registers.rows.size).toBe(0)
 })
 
+// The hub is near, and the others are not: by a direct path they forget whoever has left while its
+// last messages are under way.
+test.each([0, 1])(
+  'T20: player %i, who leaves while all play, is gone in four round trips',
+  async (who) => {
+    const w = world({ seed: 1, conditions: 'rtt=40' })
+    const all: Session[] = []
+    for (const name of ['Ada', 'Bea', 'Cy']) all.push(await joining(w, name))
+    for (const node of ['m1', 'm2', 'm3']) {
+      w.sim.conditions(node, 'hub', 'rtt=2')
+      w.sim.conditions('hub', node, 'rtt=2')
+    }
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    await w.run(50)
+    for (const one of all) void one.act(add, ['pins'])
+    const begun = w.now()
+    await act(w, all[who]!.leave())
+    expect(w.now() - begun).toBeLessThan(4 * 40)
+  },
+)
+
 /** All end at nearly once, as pages that are reloaded. @returns ms until each is in again */
 async function reloaded(
   seed: number,

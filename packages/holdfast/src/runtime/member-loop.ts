@@ -399,17 +399,11 @@ export class MemberLoop {
   }
 
   #isIdle(): boolean {
-    const { session, peers, phase } = this.member
+    const { session, phase } = this.member
     if (phase !== 'in' && phase !== 'out') return false
     const { pending } = session.client
-    return (
-      hasLeft(session) &&
-      pending.length === 0 &&
-      session.server.log.held.length === 0 &&
-      [...peers.values()].every(
-        (peer) => !peer.link || peer.link.outgoing.unsent === peer.link.outgoing.base,
-      )
-    )
+    // Members that know we left have forgotten our link, and ack nothing any more.
+    return hasLeft(session) && pending.length === 0 && session.server.log.held.length === 0
   }
 
   /** Cancels a join, and stops once the session is left. */
