@@ -4,6 +4,8 @@
 // network of their own.
 import { spawn } from 'node:child_process'
 import { createHmac } from 'node:crypto'
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
@@ -142,6 +144,20 @@ describe('on Node', () => {
     },
   )
 
+  test('a session reports a server that does not answer', async () => {
+    const mute = createSocket('udp4').bind(0, '127.0.0.1')
+    onTestFinished(() => void mute.close())
+    await once(mute, 'listening')
+    const url = `turn:127.0.0.1:${mute.address().port}`
+    const server = await hubWith(null)
+    const ada = await member(server, [{ urls: url, ...passOf(60) }])
+    const told = new Promise<Reported>((resolve) => ada.on('error', resolve))
+    await member(server)
+    const { error, where } = await told
+    expect([where, (error as HoldfastError).code]).toEqual(['webrtc', 'unreachable'])
+    expect((error as HoldfastError).message).toContain(url)
+  })
+
   test('credentials of their own count beside a server of the hub that is away', async () => {
     const server = await hubWith(SECRET, `turn:127.0.0.1:${await freePort()}`)
     const own = [{ urls: coturn.url, ...passOf(60) }]
@@ -240,6 +256,18 @@ describe('in pages', () => {
       const refusals = one.filter(({ what }) => what === 'refused')
       expect(refusals).toMatchObject([{ url: `${coturn.url}?transport=udp`, code: 401 }])
     }
+  })
+
+  test('a page reports a server that does not answer', async () => {
+    const mute = "require('node:dgram').createSocket('udp4').bind(3480, '10.9.9.1')"
+    const server = net.start(process.execPath, ['-e', mute])
+    onTestFinished(() => void server.kill())
+    const url = 'turn:10.9.9.1:3480'
+    const [ada] = await pair(passOf(60), url)
+    await until(() => has('refused')(ada!))
+    const refusals = ada!.filter(({ what }) => what === 'refused')
+    // The browser names the transport too, when it gives up.
+    expect(refusals).toMatchObject([{ url, code: 0 }])
   })
 
   test('a page reports a server that it does not reach, once it has no address of it', async () => {

@@ -31,6 +31,8 @@ const CHANNELS_MAX = 64
 const EARLY_MAX = 16
 /** Most candidates taken of one end of a channel, either way. */
 const CANDIDATES_MAX = 12
+/** A TURN server that gave no address for so long is looked into, in ms. */
+export const GATHERING_MS = 6_000
 /** A carrier reports at most so many different refusals of servers. */
 const REFUSALS_MAX = 64
 

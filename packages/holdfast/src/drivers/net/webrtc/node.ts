@@ -15,7 +15,7 @@ import type {
 } from '../../../ports.ts'
 import { readIceUrl } from '../../../wire/text/ice-url.ts'
 import { askTurn, type TurnServer } from './ask-turn.ts'
-import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
+import { type Connection, type ConnectionEvents, GATHERING_MS, WebRtcChannels } from './channels.ts'
 
 /** Its version range in package.json, in the form that `npm install` takes. */
 const NODE_DATACHANNEL = 'node-datachannel@^0.33.4'
@@ -82,6 +82,7 @@ class NodeConnection implements Connection {
   readonly #connection: library.PeerConnection
   readonly #channel: library.DataChannel
   readonly #events: ConnectionEvents
+  readonly #looking: NodeJS.Timeout
   #open = true
   /**
    * Candidates of our offer, which the peer gets after we have its answer: if it reaches us while
@@ -89,7 +90,7 @@ class NodeConnection implements Connection {
    */
   #early: string[] | null = null
 
-  /** @param gathered  all candidates are there, so many of them of TURN servers */
+  /** @param gathered  all candidates are there or late, so many of them of TURN servers */
   constructor(
     connection: library.PeerConnection,
     events: ConnectionEvents,
@@ -98,8 +99,11 @@ class NodeConnection implements Connection {
     this.#connection = connection
     this.#events = events
     let relayed = 0
+    // The library waits 40 s for a server that does not answer.
+    const look = (): void => this.#tell(() => gathered(relayed))
+    this.#looking = setTimeout(look, GATHERING_MS).unref()
     connection.onGatheringStateChange((state) => {
-      if (state === 'complete') this.#tell(() => gathered(relayed))
+      if (state === 'complete') look()
     })
     connection.onLocalDescription((sdp) => this.#tell(() => events.described(sdp)))
     connection.onLocalCandidate((line) => {
@@ -162,6 +166,7 @@ class NodeConnection implements Connection {
 
   close(): void {
     this.#open = false
+    clearTimeout(this.#looking)
     this.#connection.close()
   }
 

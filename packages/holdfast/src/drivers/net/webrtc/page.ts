@@ -1,7 +1,7 @@
 /** WebRTC of a browser. Loaded with the first channel of a page. */
 
 import type { ChannelEvents, Channels, IceOptions } from '../../../ports.ts'
-import { type Connection, type ConnectionEvents, WebRtcChannels } from './channels.ts'
+import { type Connection, type ConnectionEvents, GATHERING_MS, WebRtcChannels } from './channels.ts'
 
 export function openChannelsInPage(ice: () => IceOptions, events: ChannelEvents): Channels {
   return new WebRtcChannels((own) => new PageConnection(ice(), own), events)
@@ -16,6 +16,7 @@ class PageConnection implements Connection {
   readonly #connection: RTCPeerConnection
   readonly #channel: RTCDataChannel
   readonly #events: ConnectionEvents
+  readonly #looking: ReturnType<typeof setTimeout>
 
   constructor({ ice = [], relayOnly = false }: IceOptions, events: ConnectionEvents) {
     this.#events = events
@@ -26,7 +27,8 @@ class PageConnection implements Connection {
       ...{ negotiated: true, id: 0, ordered: false, maxRetransmits: 0 },
     })
     this.#channel.binaryType = 'arraybuffer'
-    this.#gather()
+    const urls = ice.flatMap((server) => server.urls)
+    this.#looking = this.#gather(urls.filter((url) => url.startsWith('turn')))
     this.#channel.onopen = () => events.opened()
     this.#channel.onmessage = ({ data }) => {
       events.frame(data instanceof ArrayBuffer ? new Uint8Array(data) : new Uint8Array(0))
@@ -34,17 +36,21 @@ class PageConnection implements Connection {
     this.#channel.onclose = () => events.closed()
   }
 
-  #gather(): void {
+  // A browser says of a server that does not answer only after 40 s that it did not.
+  #gather(turn: readonly string[]): ReturnType<typeof setTimeout> {
     const events = this.#events
     const silent = new Set<string>()
     // There is an address of a TURN server, or a reason why there is none.
     let isClear = false
+    const tell = (urls: Iterable<string>): void => {
+      if (isClear) return
+      for (const url of urls) events.refused({ url, code: 0, why: SILENT })
+      isClear = true
+    }
     this.#connection.onicecandidate = ({ candidate }) => {
-      if (candidate) {
-        isClear ||= candidate.type === 'relay'
-        return events.candidate(candidate.candidate)
-      }
-      if (!isClear) for (const url of silent) events.refused({ url, code: 0, why: SILENT })
+      if (!candidate) return tell(silent)
+      isClear ||= candidate.type === 'relay'
+      events.candidate(candidate.candidate)
     }
     this.#connection.onicecandidateerror = ({ url, errorCode: code, errorText: why }) => {
       if (code < STUN_CODES_END) {
@@ -52,6 +58,7 @@ class PageConnection implements Connection {
         events.refused({ url, code, why })
       } else if (url.startsWith('turn')) silent.add(url)
     }
+    return setTimeout(() => tell(turn), GATHERING_MS)
   }
 
   begin(offer: string | null): void {
@@ -87,6 +94,7 @@ class PageConnection implements Connection {
   }
 
   close(): void {
+    clearTimeout(this.#looking)
     this.#channel.onopen = this.#channel.onmessage = this.#channel.onclose = null
     this.#connection.onicecandidate = this.#connection.onicecandidateerror = null
     this.#connection.close()
