@@ -7,6 +7,7 @@ import {
   type ToHub,
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as relayedPairs from '../../packages/hub/src/machine/relayed-pairs.ts'
 import type * as register from '../../packages/hub/src/machine/register.ts'
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameKnock, frameRelay } from '../../packages/holdfast/src/wire/relay.ts'
@@ -221,6 +222,29 @@ describe('a member that is listed', () => {
       expect(desk.hub.counters.forged).toBe(kind === 'yes' ? 0 : 1)
     },
   )
+})
+
+describe('a pair of members counts as relayed', () => {
+  /** How many pairs do, of three members, after so many datagrams of the first and the second. */
+  function pairs(counts: readonly [number, number], waitMs: number, end?: (desk: Desk) => void) {
+    const desk = new Desk()
+    const { streams } = desk.session(3)
+    for (const [at, count] of counts.entries()) {
+      for (let n = 0; n < count; n++) desk.bytes(streams[at]!, frameRelay(2 - at, DATAGRAM))
+    }
+    desk.now += waitMs
+    end?.(desk)
+    return relayedPairs.count(desk.hub, desk.now)
+  }
+  test('where more than a spare path needs went one way in the last whole ten seconds', () => {
+    expect([pairs([16, 16], 10_000), pairs([17, 0], 10_000), pairs([0, 17], 10_000)]).toEqual([
+      0, 1, 1,
+    ])
+    expect([9_999, 10_000, 19_999, 20_000].map((ms) => pairs([17, 17], ms))).toEqual([0, 1, 1, 0])
+  })
+  test('no more once one of them is gone', () => {
+    expect(pairs([17, 17], 10_000, (desk) => desk.close(2))).toBe(0)
+  })
 })
 
 describe('a datagram', () => {

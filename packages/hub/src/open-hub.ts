@@ -17,6 +17,7 @@ import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { NOBODY, type Trust } from '../../holdfast/src/wire/text/ip.ts'
 import { type Budgets, create as budgetsOf } from './machine/budgets.ts'
 import { all, page } from './machine/listing.ts'
+import * as relayedPairs from './machine/relayed-pairs.ts'
 import type { Page } from './machine/state.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
 import * as rooms from './rooms.ts'
@@ -291,7 +292,7 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
   }
   const close = (): Promise<void> => (closed ??= end())
   server.once('close', ended)
-  const figuresNow = (): figures.HubFigures => figuresOf(hubServer, streams)
+  const figuresNow = (): figures.HubFigures => figuresOf(hubServer, streams, loop.now())
   return {
     path,
     health: () => {
@@ -322,13 +323,18 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
   }
 }
 
-function figuresOf(hubServer: HubServer, streams: sockets.StreamServer): figures.HubFigures {
+function figuresOf(
+  hubServer: HubServer,
+  streams: sockets.StreamServer,
+  now: number,
+): figures.HubFigures {
   const { registers, attached, counters, budgets } = hubServer.hub
   const stored = rooms.storedRooms(hubServer)
   return {
     sessions: registers.rows.size,
     streams: streams.open(),
     members: [...attached.values()].reduce((sum, members) => sum + members.size, 0),
+    relayedPairs: relayedPairs.count(hubServer.hub, now),
     diskOk: hubServer.health().ok,
     kept: { rooms: stored.length, bytes: stored.reduce((sum, { bytes }) => sum + bytes, 0) },
     ceilings: figures.ceilingsOf(budgets.limits),

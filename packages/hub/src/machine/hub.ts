@@ -28,6 +28,7 @@ import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
 import * as persistence from './persistence.ts'
 import * as refusals from './refusals.ts'
+import * as relayedPairs from './relayed-pairs.ts'
 import * as sessions from './sessions.ts'
 import {
   type Call,
@@ -65,6 +66,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
     lastMessageAt: now,
     lastRequestAt: now,
     reportedAt: new Map(),
+    relayed: relayedPairs.create(now),
   }
   hub.mute.set(connection, now)
   hub.connections.set(connection, from)
@@ -128,6 +130,7 @@ function relay(call: Call, to: PeerId, datagram: Uint8Array): void {
   const target = known ?? hub.removed.get(removedKey(from.session, to))?.connection
   if (target === undefined) return void hub.counters.astray++
   challenge.noteRelayed(hub.registers, from.session, from.inc, to)
+  relayedPairs.note(from.relayed, call.now, to)
   hub.counters.relayed++
   hub.counters.relayedBytes += datagram.length
   out.relay(target, from.inc, datagram)

@@ -19,6 +19,7 @@ import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
 import * as register from './register.ts'
 import type { Add } from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
+import type { Relayed } from './relayed-pairs.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
 import { clipped } from '../../../holdfast/src/wire/text/plain.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
@@ -78,6 +79,7 @@ export interface Connection {
   lastRequestAt: Millis
   /** When each exceeded limit was last reported to it, by code. */
   reportedAt: Map<string, Millis>
+  relayed: Relayed
 }
 
 export interface Hub {

@@ -19,6 +19,8 @@ export interface HubFigures {
   streams: number
   /** Attached members. */
   members: number
+  /** Pairs of members whose packets the hub relayed in the last whole ten seconds. */
+  relayedPairs: number
   /** False while writes fail: sessions continue, but no new one is registered. */
   diskOk: boolean
   /** Stored rooms, including those in use, and their bytes. */
@@ -78,6 +80,11 @@ export function figuresText(figures: HubFigures): string {
     gaugeText('holdfast_sessions', 'Sessions in the register', sessions),
     gaugeText('holdfast_streams', 'Open streams', streams),
     gaugeText('holdfast_members', 'Attached members', members),
+    gaugeText(
+      'holdfast_relayed_pairs',
+      'Pairs of members that need the relay',
+      figures.relayedPairs,
+    ),
     gaugeText('holdfast_kept_rooms', 'Stored rooms', kept.rooms),
     gaugeText('holdfast_kept_bytes', 'Bytes of stored rooms', kept.bytes),
   ].join('')
