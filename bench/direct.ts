@@ -18,7 +18,7 @@ export const about = 'windows that reach one another directly: how soon, at what
 const PAIRS = 20
 const QUICK_PAIRS = 3
 /** Roles, clocks and spare paths have settled by then. */
-const SETTLE_MS = 5_000
+const SETTLE_MS = 4_000
 const IDLE_MS = 20_000
 const QUICK_IDLE_MS = 5_000
 const STILL_MS = 3_000
