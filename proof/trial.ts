@@ -45,6 +45,8 @@ export const PEACE_MS: Millis = 45_000
 export const SERVE_MS: Millis = 5_000
 const TICK_MS: Millis = 100
 const LOOK_MS: Millis = 50
+/** The share of the hub's writes whose outcome it does not learn. */
+const UNSURE = 0.03
 
 /** What came of a run. */
 export interface Result {
@@ -104,7 +106,7 @@ function allIn(trial: Trial): boolean {
 
 function start(drawing: Drawing, bug: SessionBug | null): Trial {
   const { seed, conditions, actors, topology = 'star' } = drawing
-  const w = world({ seed, conditions, linesMax: 0 })
+  const w = world({ seed, conditions, unsure: UNSURE, linesMax: 0 })
   const trial: Trial = {
     drawing,
     bug,

@@ -17,12 +17,13 @@ import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { Hub, HubOut, Turn } from '../../packages/hub/src/machine/hub.ts'
 import { defaults } from '../../packages/hub/src/machine/limits.ts'
+import { encodePlace, readPlace } from '../../packages/hub/src/machine/places.ts'
 import { openingOf } from '../../packages/hub/src/machine/persistence.ts'
-import { ASK_MS, find } from '../../packages/hub/src/machine/register.ts'
+import { ASK_MS, find, findAlive, rowAt } from '../../packages/hub/src/machine/register.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
 import * as peers from './kept-peer.ts'
 import type { Peer } from './kept-peer.ts'
-import type { KeptScene } from './kept-scene.ts'
+import { type KeptScene, PLACE, PLACE_KEY } from './kept-scene.ts'
 
 const KEY = new Uint8Array(KEY_BYTES)
 const SIGNATURE = new Uint8Array(SIGNATURE_BYTES)
@@ -32,7 +33,8 @@ const TROUBLE = 'the disk is full'
 /** A hub that has read that disk. */
 export function started(scene: Pick<KeptScene, 'now' | 'disk'>, boot: number): Hub {
   const made = hub.create(scene.now, boot, KEY, null, unspent())
-  for (const [key, bytes] of scene.disk) hub.restore(made, scene.now, key, bytes)
+  const value = scene.disk.get(PLACE_KEY)
+  if (value) hub.restore(made, scene.now, PLACE_KEY, { value, rev: 1 })
   return made
 }
 
@@ -79,7 +81,8 @@ function outOf(scene: KeptScene): HubOut {
     record: () => {
       scene.owed = true
     },
-    read: (key) => scene.disk.get(key) ?? null,
+    readPlace: (place) => scene.disk.get(place) ?? null,
+    read: (name) => scene.disk.get(name) ?? null,
     sign: () => SIGNATURE,
     close: (connection) => {
       const who = whoBy(scene, connection)
@@ -143,20 +146,32 @@ function silence(peer: Peer): void {
   if (peer.phase === 'asks') peer.phase = 'idle'
 }
 
+/** Whether the hub has the room; who asks for another founds one without its past. */
+export function isThere({ hub: { registers, archive: own }, now }: KeptScene): boolean {
+  return findAlive(registers, now, PLACE) !== null || archive.find(own, PLACE) !== null
+}
+
 /** The next write begins, if there is one to make. */
 export function beginWrite(scene: KeptScene): void {
   if (!scene.owed || scene.writing) return
   scene.owed = false
-  scene.writing = hub.changesOf(working(scene), scene.session)
+  const row = rowAt(scene.hub.registers, PLACE_KEY)
+  // A session without the past of this one is out of scope, and never comes to be.
+  if (row && row.entry.session !== scene.session) return
+  const change = hub.beginWrite(working(scene), PLACE_KEY)
+  // States that differ only in who wrote are one.
+  const known = change?.value && readPlace(change.value)
+  const value = known ? encodePlace({ ...known, boot: 0, write: 0 }) : null
+  scene.writing = change && { ...change, value }
 }
 
 /** The disk takes what is on its way to it; of a torn write the segments alone. */
 export function take(scene: KeptScene, isTorn = false): void {
   const disk = new Map(scene.disk)
-  for (const [key, bytes] of scene.writing!) {
-    if (isTorn && !key.startsWith('~')) continue
-    if (bytes) disk.set(key, bytes)
-    else disk.delete(key)
+  const { key, value, blobs } = scene.writing!
+  for (const [name, bytes] of isTorn ? blobs : [...blobs, [key, value] as const]) {
+    if (bytes) disk.set(name, bytes)
+    else disk.delete(name)
   }
   scene.disk = disk
 }
@@ -164,14 +179,15 @@ export function take(scene: KeptScene, isTorn = false): void {
 /** The disk has what was on its way. */
 export function wrote(scene: KeptScene): void {
   take(scene)
+  const rev = scene.writing!.value ? 1 : 0
   scene.writing = null
-  hub.confirmWrite(turnOf(scene), scene.session)
+  hub.confirmWrite(turnOf(scene), PLACE_KEY, rev)
 }
 
 /** The disk did not take it. */
 export function refused(scene: KeptScene): void {
   scene.writing = null
-  hub.failWrite(turnOf(scene), scene.session, TROUBLE)
+  hub.failWrite(turnOf(scene), PLACE_KEY, TROUBLE)
   // As hub/src/server/hub-server.ts does.
   if (find(scene.hub.registers, scene.session)) scene.owed = true
 }
@@ -219,8 +235,6 @@ function yes(scene: KeptScene, who: number): void {
   peer.yesAt = scene.now
   say(scene, who, { kind: 'yes', session, epoch, nonce, players: 1 })
 }
-
-const PLACE = { game: 'g', room: 'r' }
 
 /** Segments are taken from whoever once led. */
 export function forced(scene: KeptScene, who: number, say: () => void): void {

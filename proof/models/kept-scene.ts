@@ -1,9 +1,10 @@
 /** The states of the model in kept.ts, and by what they are told apart. */
 
-import * as archive from '../../packages/hub/src/machine/archive.ts'
 import type { StoredRoom } from '../../packages/hub/src/machine/archive.ts'
 import type { Hub } from '../../packages/hub/src/machine/hub.ts'
-import type { Row } from '../../packages/hub/src/machine/register.ts'
+import { placeOf, type Row } from '../../packages/hub/src/machine/register.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import type { StoreChange } from '../../packages/holdfast/src/ports.ts'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
 import { hash } from '../../packages/sim/src/checker/hash.ts'
 import type { Session } from '../../packages/holdfast/src/session/state.ts'
@@ -47,9 +48,11 @@ type KeptBug =
   | ('goodbye-before-the-disk' | 'epoch-and-index' | 'presumed')
   | ('path-unseen' | 'believed' | 'alone-not-strict')
 
-/** What one write changes. */
-export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
-/** What the disk of the hub has. */
+export const PLACE = { game: 'g', room: 'r' }
+/** The key of its record. */
+export const PLACE_KEY: string = placeOf(PLACE)
+
+/** What the disk of the hub has: the record of the place, and the segments. */
 export type Disk = ReadonlyMap<string, Uint8Array>
 
 /** Everything at one instant. What a step changes of it is a copy. */
@@ -60,7 +63,7 @@ export interface KeptScene {
   fresh: boolean
   disk: Disk
   /** On its way to the disk; null for nothing. */
-  writing: Changes | null
+  writing: StoreChange | null
   /** Whether the next write has something of the session. */
   owed: boolean
   session: string
@@ -144,7 +147,7 @@ function ofHub({ hub, session }: KeptScene, by: By): unknown {
   const times = [startedAt, archivedAt, absentAt, sweepAt, registers.asking.dueAt]
   const asked = hub.pendingRequests.get(session)
   const opened = asked?.kind === 'add' && asked.opened
-  const waiting = hub.waiting.get(session)?.map(({ connection, message }) => {
+  const waiting = hub.waiting.get(PLACE_KEY)?.map(({ connection, message }) => {
     return [by.get(connection), message.kind]
   })
   const asks = asked && [asked.kind, by.get(asked.connection), opened && stands(opened.stored)]
@@ -213,14 +216,14 @@ export function roomOn(disk: Disk, session: string): Found {
 }
 
 function readRoom(disk: Disk, session: string): Found {
-  const known = archive.create()
-  const record = disk.get(`${archive.ROOMS_PREFIX}${session}`)
-  if (record) archive.restore(known, record)
+  const record = disk.get(PLACE_KEY)
+  const known = record && readPlace(record)
+  const stored = known?.stored ? { ...known.stored, session: known.session } : null
   const segments: Uint8Array[] = []
   for (const [key, bytes] of disk) {
     const [prefix, at] = key.split(' ')
-    if (prefix === `${archive.SEGMENTS_PREFIX}${session}`) segments[Number(at)] = bytes
+    if (prefix === session) segments[Number(at)] = bytes
   }
   const ops = segments.length === 0 ? [] : opsIn(segments)
-  return { stored: archive.latestOf(known.rooms.get(session)), segments: segments.length, ops }
+  return { stored, segments: segments.length, ops }
 }

@@ -214,7 +214,7 @@ function* steps(
 ): Iterable<Action<KeptScene>> {
   const { left } = scene
   const { phase, stream, up, down } = peer
-  if (phase === 'idle' && left.asks > 0) {
+  if (phase === 'idle' && left.asks > 0 && hub.isThere(scene)) {
     yield step(`${who} asks to open the room`, (copy) => ask(scope, copy, who))
   }
   if (up.length > 0) {

@@ -11,6 +11,7 @@
 import { type Millis, type PeerId, RIGHTS } from '../../packages/holdfast/src/machine.ts'
 import * as admission from '../../packages/hub/src/machine/admission.ts'
 import type { ToHub, ChangeReason } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { readRecord, writeRecord } from '../../packages/hub/src/machine/records.ts'
 import * as register from '../../packages/hub/src/machine/register.ts'
 import type { Registers, Row } from '../../packages/hub/src/machine/register.ts'
 import type { Claims } from '../../packages/holdfast/src/hub-protocol/tickets.ts'
@@ -257,7 +258,7 @@ function changed(
 
 function keep(scene: RightsScene): void {
   const isPending = register.find(scene.directory, ID)!.pending !== null
-  scene.disk = register.recordOf(scene.directory, ID)
+  scene.disk = writeRecord(register.recordOf(scene.directory, ID)!)
   register.confirmWrite(scene.directory, scene.now, ID)
   scene.admitted.push(...scene.waits.splice(0))
   scene.notes.founded = true
@@ -269,7 +270,7 @@ function restart(scene: RightsScene): void {
   scene.left.restarts--
   scene.waits = []
   scene.directory = register.create(scene.now)
-  if (scene.disk) register.restore(scene.directory, scene.now, scene.disk)
+  if (scene.disk) register.restore(scene.directory, scene.now, readRecord(scene.disk)!)
   else Object.assign(scene, { members: [], admitted: [] })
   if (scene.disk) list(scene)
 }

@@ -15,7 +15,8 @@ import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlit
 import { action, join } from '../../packages/holdfast/src/node.ts'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
-import { inspect } from './store-kill.ts'
+import { put } from './store.ts'
+import { inspect, numberIn } from './store-kill.ts'
 import { until } from './until.ts'
 
 const SCRIPT = resolve('docs/deploy/backup.sh')
@@ -73,9 +74,8 @@ function wrongIn(file: string, last: number): string[] {
   try {
     const store = openSqliteStore(file)
     try {
-      const bytes = store.read('part/0') ?? new Uint8Array(4)
-      const found = new DataView(bytes.buffer, bytes.byteOffset).getUint32(0)
-      const late = found < last ? [`write ${last} was acknowledged, the copy has ${found}`] : []
+      const found = numberIn(store)
+      const late = found < last ? [`change ${last} was acknowledged, the copy has ${found}`] : []
       return [...late, ...inspect(store, found)]
     } finally {
       store.close()
@@ -112,8 +112,8 @@ class Slowly {
   }
 
   /** What a copy must have: see `coldIn`. */
-  put(count: number): Promise<void> {
-    return this.#write([['cold', Uint8Array.of(count)]])
+  put(count: number): Promise<unknown> {
+    return put(this.#store, 'cold', Uint8Array.of(count))
   }
 
   /** Runs a script. @param happens  while `cp` waits, for the first time as `turn` 1 */
@@ -140,7 +140,7 @@ class Slowly {
     const began = this.#marks()
     for (let at = 1; this.#marks() === began; at++) {
       // Another each time, for SQLite writes no page that stays as it was.
-      await this.#write([['filler', new Uint8Array(50_000).fill(at)]])
+      await put(this.#store, 'filler', new Uint8Array(50_000).fill(at))
     }
   }
 
@@ -153,18 +153,12 @@ class Slowly {
   #marks(): string {
     return readFileSync(`${this.file}-wal`).subarray(0, 32).toString('hex')
   }
-
-  #write(changes: Parameters<Store['write']>[0]): Promise<void> {
-    return new Promise((done, failed) => {
-      this.#store.write(changes, (error) => (error ? failed(error) : done()))
-    })
-  }
 }
 
 function coldIn(file: string): number | undefined {
   const store = openSqliteStore(file)
   try {
-    return store.read('cold')?.[0]
+    return store.read('cold')?.value[0]
   } finally {
     store.close()
   }

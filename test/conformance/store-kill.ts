@@ -25,7 +25,7 @@ export interface WriterPlan {
 /**
  * Starts a writer, lets it write for a seeded while, kills it.
  *
- * @returns the number of the last write that had returned, as far as the writer could say it
+ * @returns the number of the last change that was durable, as far as the writer could say it
  */
 export function writeAndKill(plan: WriterPlan, random: Dice): Promise<number> {
   const { module, verb, file, habit } = plan
@@ -56,26 +56,34 @@ function killAfter(ms: number, kill: () => void): void {
   kill()
 }
 
-/** What is wrong with a store after a kill, a sentence each. @param last acknowledged write */
+/** The number that the writer's record has; 0 for none. */
+export function numberIn(store: Store): number {
+  return numberOf(store.read('number')?.value ?? new Uint8Array(4))
+}
+
+function numberOf({ buffer, byteOffset }: Uint8Array): number {
+  return new DataView(buffer, byteOffset).getUint32(0)
+}
+
+/** What is wrong with a store after a kill, a sentence each. @param last acknowledged change */
 export function inspect(store: Store, last: number): string[] {
-  const numbers = new Map<string, number>()
-  for (const [key, value] of store.entries()) {
-    numbers.set(key, new DataView(value.buffer, value.byteOffset).getUint32(0))
-  }
   const wrong: string[] = []
-  const found = numbers.get('part/0') ?? 0
-  if (found < last) wrong.push(`write ${last} was acknowledged, the store has ${found}`)
-  if (found > last + 1) wrong.push(`write ${found} was never begun, ${last} was the last`)
-  const expected = new Map<string, number>()
-  for (let part = 0; part < 8; part++) expected.set(`part/${part}`, found)
+  const found = numberIn(store)
+  if (found < last) wrong.push(`change ${last} was acknowledged, the store has ${found}`)
+  if (found > last + 1) wrong.push(`change ${found} was never begun, ${last} was the last`)
+  const expected = new Map<string, number | null>()
+  for (let part = 1; part < 8; part++) expected.set(`part/${part}`, found === 0 ? null : found)
+  // The one before the oldest is gone, and none of the next change is there.
+  for (let tail = Math.max(1, found - 10); tail <= found + 1; tail++)
+    expected.set(`tail/${tail}`, null)
   for (let tail = Math.max(1, found - 9); tail <= found; tail++) expected.set(`tail/${tail}`, tail)
-  if (found === 0) expected.clear()
-  for (const [key, number] of expected) {
-    const has = numbers.get(key)
-    if (has !== number) wrong.push(`${key} of write ${found} holds ${has}`)
+  for (const [name, number] of expected) {
+    const blob = store.blob(name)
+    const has = blob && numberOf(blob)
+    if (has !== number) wrong.push(`${name} of change ${found} holds ${has}`)
   }
-  for (const key of numbers.keys()) {
-    if (!expected.has(key)) wrong.push(`${key} does not belong to write ${found}`)
+  for (const [key] of store.entries()) {
+    if (key !== 'number') wrong.push(`${key} does not belong there`)
   }
   return wrong
 }
@@ -108,7 +116,7 @@ export function storeKills(
       return wrong
     }
 
-    test(`has every acknowledged write, and none by half, after ${KILLS} kills`, async () => {
+    test(`has every acknowledged change, and none by half, after ${KILLS} kills`, async () => {
       const plan = planOf()
       for (let seed = 1; seed <= KILLS; seed++) expect(await killOnce(plan, seed)).toEqual([])
     })

@@ -2,7 +2,9 @@
 
 import { afterEach, describe, expect, test } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import type { Store } from '../../packages/holdfast/src/ports.ts'
+import type { Store, StoreChange, StoredRecord } from '../../packages/holdfast/src/ports.ts'
+import { type Outcome, playHistories } from './store-histories.ts'
+import { turn } from './until.ts'
 
 /** Opens the store at one place; a second call opens the same place again. */
 export type OpenStore = () => Store
@@ -13,11 +15,37 @@ export interface CannotStore {
   keep?: string
 }
 
-/** Writes, and waits until it is durable. Rejects with the store's error. */
-export function written(store: Store, changes: Parameters<Store['write']>[0]): Promise<void> {
+/** Makes a change, and waits until it is answered. Rejects with the store's error. */
+export function cas(
+  store: Store,
+  key: string,
+  rev: number,
+  value: Uint8Array | null,
+  blobs: StoreChange['blobs'] = [],
+): Promise<Exclude<Outcome, HoldfastError>> {
   return new Promise((resolve, reject) => {
-    store.write(changes, (error) => (error ? reject(error) : resolve()))
+    store.cas({ key, rev, value, blobs }, (outcome) => {
+      if (outcome instanceof HoldfastError) reject(outcome)
+      else resolve(outcome)
+    })
   })
+}
+
+/** Makes a change of whatever record there is. @returns its revision */
+export async function put(
+  store: Store,
+  key: string,
+  value: Uint8Array | null,
+  blobs: StoreChange['blobs'] = [],
+): Promise<number> {
+  const outcome = await cas(store, key, store.read(key)?.rev ?? 0, value, blobs)
+  if (typeof outcome === 'string') throw new Error(`a change of ${key} ended in ${outcome}`)
+  return outcome.rev
+}
+
+/** The record as `get` answers it. */
+export function got(store: Store, key: string): Promise<StoredRecord | HoldfastError | null> {
+  return new Promise((resolve) => store.get(key, resolve))
 }
 
 /** Runs the suite against one store. `place` gives a fresh place for each test. */
@@ -36,8 +64,8 @@ export function storeConformance(
       stores.push(store)
       return store
     }
-    const read = (store: Store): [string, number[]][] =>
-      [...store.entries()].map(([key, value]) => [key, [...value]])
+    const all = (store: Store): [string, number[]][] =>
+      [...store.entries()].map(([key, { value }]) => [key, [...value]])
     const codeOf = (act: () => unknown): string => {
       try {
         act()
@@ -46,162 +74,258 @@ export function storeConformance(
         return error instanceof HoldfastError ? error.code : String(error)
       }
     }
+    const one = Uint8Array.of(1)
+    const two = Uint8Array.of(2)
 
-    test('a fresh store is empty', () => {
-      expect(read(fresh())).toEqual([])
+    test('a fresh store is empty', async () => {
+      const store = fresh()
+      expect(all(store)).toEqual([])
+      expect([store.read('a'), store.blob('a'), await got(store, 'a')]).toEqual([null, null, null])
     })
 
-    test('what was written is there, replaced by what came later', async () => {
+    test('a record is as it was last changed, each time with another revision', async () => {
       const store = fresh()
-      await written(store, [
-        ['a', Uint8Array.of(1)],
-        ['b', Uint8Array.of(2, 3)],
+      const revs = [await put(store, 'a', one), await put(store, 'b', Uint8Array.of(2, 3))]
+      revs.push(await put(store, 'a', Uint8Array.of(4)))
+      expect(Math.min(...revs)).toBeGreaterThan(0)
+      expect(revs[2]).not.toBe(revs[0])
+      const a = { value: Uint8Array.of(4), rev: revs[2] }
+      const b = { value: Uint8Array.of(2, 3), rev: revs[1] }
+      expect([...store.entries()]).toEqual([
+        ['a', a],
+        ['b', b],
       ])
-      await written(store, [['a', Uint8Array.of(4)]])
-      expect(read(store)).toEqual([
-        ['a', [4]],
-        ['b', [2, 3]],
-      ])
+      expect([store.read('a'), store.read('b'), store.read('c')]).toEqual([a, b, null])
+      expect([await got(store, 'a'), await got(store, 'c')]).toEqual([a, null])
     })
 
-    test('null removes, also what is not there', async () => {
+    test('revision 0 creates a record only where there is none', async () => {
       const store = fresh()
-      await written(store, [['a', Uint8Array.of(1)]])
-      await written(store, [
+      await cas(store, 'a', 0, one, [['blob', one]])
+      expect(await cas(store, 'a', 0, two, [['blob', two]])).toBe('conflict')
+      expect([all(store), store.blob('blob')]).toEqual([[['a', [1]]], one])
+    })
+
+    test('a change with an old revision conflicts, and makes neither record nor blobs', async () => {
+      const store = fresh()
+      const old = await put(store, 'a', one, [['blob', one]])
+      const rev = await put(store, 'a', two)
+      const blobs = [
+        ['blob', null],
+        ['more', two],
+      ] as const
+      for (const stale of [old, 0, rev + 1]) {
+        expect(await cas(store, 'a', stale, Uint8Array.of(3), blobs)).toBe('conflict')
+        expect(await cas(store, 'a', stale, null, blobs)).toBe('conflict')
+      }
+      expect(await cas(store, 'never', old, one, blobs)).toBe('conflict')
+      expect(await cas(store, 'never', old, null, blobs)).toBe('conflict')
+      expect(all(store)).toEqual([['a', [2]]])
+      expect([store.blob('blob'), store.blob('more')]).toEqual([one, null])
+    })
+
+    test('a removal needs the revision, and ends at 0', async () => {
+      const store = fresh()
+      const rev = await put(store, 'a', one)
+      expect(await cas(store, 'a', 0, null)).toBe('conflict')
+      expect(await cas(store, 'a', rev, null, [['a', two]])).toEqual({ rev: 0 })
+      expect([all(store), store.read('a'), store.blob('a')]).toEqual([[], null, two])
+      expect(await cas(store, 'a', rev, null)).toBe('conflict')
+      expect(await cas(store, 'a', 0, null, [['a', null]])).toEqual({ rev: 0 })
+      expect(store.blob('a')).toBe(null)
+    })
+
+    test('a removed record is created again, and no old revision is its', async () => {
+      const store = fresh()
+      const revs: number[] = []
+      for (let round = 0; round < 3; round++) {
+        revs.push(await put(store, 'a', one), await put(store, 'a', two))
+        for (const old of revs.slice(0, -1)) {
+          expect(await cas(store, 'a', old, Uint8Array.of(3))).toBe('conflict')
+        }
+        await put(store, 'a', null)
+        for (const old of revs) expect(await cas(store, 'a', old, one)).toBe('conflict')
+      }
+      expect(new Set(revs).size).toBe(6)
+    })
+
+    test('of two changes that name one revision one wins, and the others of that write too', async () => {
+      const store = fresh()
+      const rev = await put(store, 'a', one)
+      const outcomes = await Promise.all([
+        cas(store, 'b', 0, one),
+        cas(store, 'a', rev, two),
+        cas(store, 'a', rev, Uint8Array.of(3), [['c', one]]),
+        cas(store, 'd', 7, one),
+        cas(store, 'e', 0, one, [['e', one]]),
+      ])
+      const won = { rev: expect.any(Number) as number }
+      expect(outcomes).toEqual([won, won, 'conflict', 'conflict', won])
+      expect(all(store)).toEqual([
+        ['a', [2]],
+        ['b', [1]],
+        ['e', [1]],
+      ])
+      expect([store.blob('c'), store.blob('e')]).toEqual([null, one])
+    })
+
+    test('blobs are no records', async () => {
+      const store = fresh()
+      await put(store, 'a', one, [
+        ['a', two],
+        ['b', two],
+      ])
+      expect([all(store), store.read('b')]).toEqual([[['a', [1]]], null])
+      await put(store, 'a', one, [
         ['a', null],
         ['never', null],
       ])
-      expect(read(store)).toEqual([])
+      expect([store.blob('a'), store.blob('b')]).toEqual([null, two])
     })
 
-    test('of two changes to one key in one write the later holds', async () => {
+    test('of two changes to one blob in one change the later holds', async () => {
       const store = fresh()
-      await written(store, [
-        ['a', Uint8Array.of(1)],
+      await put(store, 'a', one, [
+        ['a', one],
         ['a', null],
-        ['a', Uint8Array.of(2)],
-        ['b', Uint8Array.of(3)],
+        ['a', two],
+        ['b', one],
         ['b', null],
       ])
-      expect(read(store)).toEqual([['a', [2]]])
+      expect([store.blob('a'), store.blob('b')]).toEqual([two, null])
     })
 
     test('keys come in the order of their code points', async () => {
       const store = fresh()
       // U+FF5E comes before U+1F600, though not in UTF-16.
       const keys = ['b', 'B', 'a/10', 'a/9', 'é', 'z', '～', '😀', '😀a', 'a', 'a b', '~']
-      await written(
-        store,
-        keys.map((key) => [key, new Uint8Array(0)]),
-      )
+      for (const key of keys) await put(store, key, new Uint8Array(0))
       const order = ['B', 'a', 'a b', 'a/10', 'a/9', 'b', 'z', '~', 'é', '～', '😀', '😀a']
       expect([...store.entries()].map(([key]) => key)).toEqual(order)
-    })
-
-    test('one record is read by its key, and those before a key without the others', async () => {
-      const store = fresh()
-      const keys = ['a', 'b', 'b 1', '~a 0', '～']
-      await written(
-        store,
-        keys.map((key, at) => [key, Uint8Array.of(at)]),
-      )
-      expect([store.read('b 1'), store.read('~a 0')]).toEqual([Uint8Array.of(2), Uint8Array.of(3)])
-      expect([store.read('b 2'), store.read('')]).toEqual([null, null])
-      store.read('a')!.fill(9)
-      expect(store.read('a')).toEqual(Uint8Array.of(0))
-      const before = (key: string): string[] => [...store.entries(key)].map(([own]) => own)
-      expect(before('~')).toEqual(['a', 'b', 'b 1'])
-      expect([before('a'), before('\u{10ffff}')]).toEqual([[], keys])
-      await written(store, [['b', null]])
-      expect([store.read('b'), before('~')]).toEqual([null, ['a', 'b 1']])
     })
 
     test('values come back as they were: empty, a view, large', async () => {
       const store = fresh()
       const large = Uint8Array.from({ length: 1024 * 1024 }, (_, i) => (i * 31) & 0xff)
       const view = Uint8Array.of(9, 8, 7, 6).subarray(1, 3)
-      await written(store, [
-        ['empty', new Uint8Array(0)],
-        ['large', large],
-        ['view', view],
-      ])
-      const found = new Map(store.entries())
-      expect(found.get('empty')).toEqual(new Uint8Array(0))
-      expect(found.get('view')).toEqual(Uint8Array.of(8, 7))
-      expect(Buffer.compare(found.get('large')!, large)).toBe(0)
+      const values = { empty: new Uint8Array(0), large, view }
+      for (const [key, value] of Object.entries(values)) {
+        await put(store, key, value, [[key, value]])
+        for (const found of [store.read(key)!.value, store.blob(key)!]) {
+          expect(Buffer.compare(found, value)).toBe(0)
+          expect(found.constructor).toBe(Uint8Array)
+        }
+      }
+      expect([...store.entries()]).toHaveLength(3)
     })
 
-    test('neither the written bytes nor the read ones are shared with the store', async () => {
+    test('neither the given bytes nor those it gives are shared with the store', async () => {
       const store = fresh()
       const bytes = Uint8Array.of(1, 2)
-      await written(store, [['a', bytes]])
+      const change = cas(store, 'a', 0, bytes, [['a', bytes]])
       bytes.fill(9)
-      for (const [, value] of store.entries()) value.fill(8)
-      expect(read(store)).toEqual([['a', [1, 2]]])
-      expect([...store.entries()][0]![1].constructor).toBe(Uint8Array)
+      await change
+      for (const [, { value }] of store.entries()) value.fill(8)
+      store.read('a')!.value.fill(7)
+      store.blob('a')!.fill(6)
+      const found = await got(store, 'a')
+      if (found && 'value' in found) found.value.fill(5)
+      expect([all(store), store.blob('a')]).toEqual([[['a', [1, 2]]], Uint8Array.of(1, 2)])
     })
 
-    test('entries may be walked while the store is written', async () => {
+    test('entries may be walked while records change', async () => {
       const store = fresh()
-      const keys = Array.from({ length: 300 }, (_, i) => `k${String(i).padStart(3, '0')}`)
-      await written(
-        store,
-        keys.map((key) => [key, Uint8Array.of(1)]),
-      )
+      const keys = Array.from({ length: 100 }, (_, i) => `k${String(i).padStart(3, '0')}`)
+      await Promise.all(keys.map((key) => put(store, key, one)))
       const seen: string[] = []
-      for (const [key] of store.entries()) {
+      for (const [key, { rev }] of store.entries()) {
         seen.push(key)
-        await written(store, [
-          [key, null],
-          [`new ${key}`, Uint8Array.of(2)],
-        ])
+        await Promise.all([cas(store, key, rev, null), cas(store, `new ${key}`, 0, two)])
       }
       expect(seen).toEqual(keys)
-      expect(read(store)).toHaveLength(300)
+      expect(all(store)).toEqual(keys.map((key) => [`new ${key}`, [2]]))
     })
 
-    test('a write that is refused leaves nothing behind, and the store goes on', async () => {
+    test('a change that is refused leaves nothing behind, and the store goes on', async () => {
       const store = fresh()
-      await written(store, [['a', Uint8Array.of(1)]])
+      const rev = await put(store, 'a', one)
       const wrong: [string, Uint8Array][] = [
-        ['', new Uint8Array(1)],
-        ['x'.repeat(513), new Uint8Array(1)],
-        ['nul\0', new Uint8Array(1)],
-        ['half \ud83d', new Uint8Array(1)],
+        ['', one],
+        ['x'.repeat(513), one],
+        ['nul\0', one],
+        ['half \ud83d', one],
         ['large', new Uint8Array(1024 * 1024 + 1)],
       ]
-      for (const change of wrong) {
-        const write = (): void =>
-          store.write([['a', null], ['b', Uint8Array.of(2)], change], () => {})
-        expect(codeOf(write)).toBe('bad-value')
+      const refused = (key: string, at: number, value: Uint8Array, blobs: StoreChange['blobs']) =>
+        codeOf(() => store.cas({ key, rev: at, value, blobs }, () => expect.fail('it is answered')))
+      for (const [key, value] of wrong) {
+        expect(refused(key, 0, value, [['b', two]])).toBe('bad-value')
+        expect(
+          refused('a', rev, two, [
+            ['b', two],
+            [key, value],
+          ]),
+        ).toBe('bad-value')
       }
-      expect(read(store)).toEqual([['a', [1]]])
-      await written(store, [])
-      await written(store, [['b', Uint8Array.of(2)]])
-      expect(read(store)).toHaveLength(2)
+      await put(store, 'b', two)
+      expect(all(store)).toEqual([
+        ['a', [1]],
+        ['b', [2]],
+      ])
+      expect(store.blob('b')).toBe(null)
+    })
+
+    test('answers come later, each once, and a check finds that it can be written', async () => {
+      const store = fresh()
+      const heard = { cas: 0, get: 0, check: 0 }
+      const answers: unknown[] = []
+      const hear = (what: keyof typeof heard, answer: unknown): void => {
+        heard[what]++
+        answers.push(answer)
+      }
+      store.cas({ key: 'a', rev: 7, value: one, blobs: [] }, (outcome) => hear('cas', outcome))
+      store.get('b', (found) => hear('get', found))
+      store.check((error) => hear('check', error))
+      expect(heard).toEqual({ cas: 0, get: 0, check: 0 })
+      await put(store, 'c', one)
+      await new Promise((resolve) => store.check(resolve))
+      expect(heard).toEqual({ cas: 1, get: 1, check: 1 })
+      expect(new Set(answers)).toEqual(new Set(['conflict', null]))
     })
 
     test('a closed store says so, and may be closed again', () => {
       const store = fresh()
       store.close()
       store.close()
-      expect(codeOf(() => store.write([['a', Uint8Array.of(1)]], () => {}))).toBe('store')
-      expect(codeOf(() => store.entries())).toBe('store')
-      expect(codeOf(() => store.read('a'))).toBe('store')
+      const change = { key: 'a', rev: 0, value: one, blobs: [] }
+      const acts = [
+        () => store.cas(change, () => {}),
+        () => store.get('a', () => {}),
+        () => store.check(() => {}),
+        () => store.entries(),
+        () => store.read('a'),
+        () => store.blob('a'),
+      ]
+      expect(acts.map(codeOf)).toEqual(acts.map(() => 'store'))
     })
 
     const keeps = cannot.keep === undefined
     const but = keeps ? 'is there again' : `is gone, because ${cannot.keep}`
-    test(`what was written before a close ${but}`, async () => {
+    test(`what was changed before a close ${but}`, async () => {
       const open = place()
       const first = fresh(open)
-      await written(first, [
-        ['a', Uint8Array.of(1)],
-        ['b', Uint8Array.of(2)],
-      ])
-      await written(first, [['b', null]])
+      await put(first, 'a', one, [['a', two]])
+      await put(first, 'b', two)
+      await put(first, 'b', null)
+      const a = first.read('a')
       first.close()
-      expect(read(fresh(open))).toEqual(keeps ? [['a', [1]]] : [])
+      const second = fresh(open)
+      expect([...second.entries()]).toEqual(keeps ? [['a', a]] : [])
+      expect(second.blob('a')).toEqual(keeps ? two : null)
+    })
+
+    test('10,000 random histories are linearizable, key by key', async () => {
+      expect(await playHistories(fresh(), { seed: 1, count: 10_000, turn })).toEqual([])
     })
   })
 }

@@ -11,7 +11,9 @@ import {
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { HubOut } from '../../packages/hub/src/machine/hub.ts'
 import { writeRecord } from '../../packages/hub/src/machine/records.ts'
-import { create, type Registers, restore } from '../../packages/hub/src/machine/register.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { create, type Registers, restore, rowAt } from '../../packages/hub/src/machine/register.ts'
+import { PlainDisk } from '../hub/plain-disk.ts'
 import { toHex } from '../../packages/holdfast/src/wire/bytes.ts'
 import {
   type FromHub,
@@ -59,8 +61,8 @@ export interface Desk {
   bad: Set<number>
   nextStream: number
   /** What is on disk. */
-  disk: Map<string, Uint8Array>
-  /** Sessions whose records the disk has not taken yet. */
+  disk: PlainDisk
+  /** Places whose records the disk has not taken yet. */
   owed: Set<string>
   /** The disk takes nothing. */
   isFull: boolean
@@ -85,7 +87,7 @@ export function desk(seed: number): Desk {
     knocked: [],
     bad: new Set(),
     nextStream: 100,
-    disk: new Map(),
+    disk: new PlainDisk(),
     owed: new Set(),
     isFull: false,
   }
@@ -135,8 +137,9 @@ function outOf(made: Desk): HubOut {
     check: (connection, ticket) => {
       hub.receiveTicket(made, { connection, ticket }, 'it is none')
     },
-    record: (session) => void made.owed.add(session),
-    read: (key) => made.disk.get(key) ?? null,
+    record: (place) => void made.owed.add(place),
+    readPlace: (place) => made.disk.records.get(place)?.value ?? null,
+    read: (name) => made.disk.blobs.get(name) ?? null,
     close: (stream) => {
       made.bad.delete(stream)
       hub.removeStream(made, stream)
@@ -147,20 +150,20 @@ function outOf(made: Desk): HubOut {
 /** The disk takes what it is owed, or refuses all of it. */
 export function write(made: Desk): void {
   while (made.owed.size > 0) {
-    const sessions = [...made.owed]
+    const places = [...made.owed]
     made.owed.clear()
     const { registers } = made.hub
-    const records = sessions.flatMap((one) => hub.changesOf(made.hub, one))
+    const changes = places.flatMap((one) => hub.beginWrite(made.hub, one) ?? [])
     if (made.isFull) {
-      for (const one of sessions) hub.failWrite(made, one, 'the disk is full')
-      for (const one of sessions) if (registers.rows.has(one)) made.owed.add(one)
+      for (const { key } of changes) hub.failWrite(made, key, 'the disk is full')
+      for (const one of places) if (rowAt(registers, one)) made.owed.add(one)
       return
     }
-    for (const [session, bytes] of records) {
-      if (bytes) made.disk.set(session, bytes)
-      else made.disk.delete(session)
+    for (const change of changes) {
+      const outcome = made.disk.change(change)
+      if (outcome === 'conflict') throw new Error('nobody else writes')
+      hub.confirmWrite(made, change.key, outcome.rev)
     }
-    for (const one of sessions) hub.confirmWrite(made, one)
   }
 }
 
@@ -243,7 +246,9 @@ export function complaints(made: Desk): string[] {
   made.isFull = false
   write(made)
   const again = create(made.now)
-  for (const [key, bytes] of made.disk) if (!key.startsWith('~')) restore(again, made.now, bytes)
+  for (const { value } of made.disk.records.values()) {
+    restore(again, made.now, readPlace(value)!.session)
+  }
   claim(durable(again) === durable(registers), 'memory and disk differ')
   claim(made.hub.waiting.size + made.hub.pendingRequests.size === 0, 'nobody waits for the disk')
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)

@@ -10,7 +10,7 @@ import {
 import { create } from '../../packages/hub/src/machine/budgets.ts'
 import { exportRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { defaults } from '../../packages/hub/src/machine/limits.ts'
-import type { Loop, Store } from '../../packages/holdfast/src/ports.ts'
+import type { Loop, Store, StoredRecord } from '../../packages/holdfast/src/ports.ts'
 import { BEHIND_MS } from '../../packages/hub/src/server/beacon.ts'
 import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
@@ -18,6 +18,7 @@ import { joinMessages, splitMessages } from '../../packages/holdfast/src/wire/be
 import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameMessage } from '../../packages/holdfast/src/wire/relay.ts'
 import { Caller, WHENCE } from './caller.ts'
+import { PlainDisk } from './plain-disk.ts'
 import { keyOf, listed, OPEN, proof } from './desk.ts'
 
 /** Time that passes when it is told to. */
@@ -62,7 +63,7 @@ class Still implements Loop {
 /** A disk that answers behind what runs now, or when it is told to. */
 class Disk implements Store {
   isHeld = false
-  readonly #records = new Map<string, Uint8Array>()
+  readonly #disk = new PlainDisk()
   readonly #held: (() => void)[] = []
   readonly #loop: Loop
 
@@ -70,21 +71,30 @@ class Disk implements Store {
     this.#loop = loop
   }
 
-  entries(): Iterable<readonly [string, Uint8Array]> {
-    return this.#records
+  entries(): ReturnType<Store['entries']> {
+    return this.#disk.records
   }
 
-  read(key: string): Uint8Array | null {
-    return this.#records.get(key) ?? null
+  read(key: string): StoredRecord | null {
+    return this.#disk.records.get(key) ?? null
   }
 
-  write(...[changes, done]: Parameters<Store['write']>): void {
-    for (const [key, value] of changes) {
-      if (value === null) this.#records.delete(key)
-      else this.#records.set(key, value)
-    }
-    if (this.isHeld) this.#held.push(() => done(null))
-    else this.#loop.soon(() => done(null))
+  blob(name: string): Uint8Array | null {
+    return this.#disk.blobs.get(name) ?? null
+  }
+
+  get(...[key, done]: Parameters<Store['get']>): void {
+    this.#loop.soon(() => done(this.read(key)))
+  }
+
+  cas(...[change, done]: Parameters<Store['cas']>): void {
+    const outcome = this.#disk.change(change)
+    if (this.isHeld) this.#held.push(() => done(outcome))
+    else this.#loop.soon(() => done(outcome))
+  }
+
+  check(done: (error: null) => void): void {
+    this.#loop.soon(() => done(null))
   }
 
   goOn(): void {

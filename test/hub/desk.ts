@@ -14,7 +14,12 @@ import {
   type ToHub,
   toHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { type Closing, KEY_BYTES } from '../../packages/holdfast/src/ports.ts'
+import {
+  type Closing,
+  KEY_BYTES,
+  type StoreChange,
+  type StoreOutcome,
+} from '../../packages/holdfast/src/ports.ts'
 import { type HubLimits, readLimits } from '../../packages/hub/src/server/given-limits.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
@@ -22,6 +27,7 @@ import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameKnock, frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { expect } from 'vitest'
 import { calmly } from '../calmly.ts'
+import { PlainDisk } from './plain-disk.ts'
 
 /** Most times that a hub may ask to be woken at one and the same instant. */
 const WAKES_MAX = 100
@@ -73,13 +79,15 @@ export interface Ear {
   heard(connection: number, message: FromHub): void
   closed(connection: number, why: string): void
   /** The disk has it. */
-  kept(session: string): void
+  kept(place: string): void
 }
 
 /** A hub and the streams to it. */
 export class Desk {
   now = 0
-  readonly disk = new Map<string, Uint8Array>()
+  readonly disk: PlainDisk
+  /** What the store answers to a change: by default what became of it. */
+  store: (change: StoreChange) => StoreOutcome = (change) => this.disk.change(change)
   readonly heard = new Map<number, FromHub[]>()
   /** Tickets that are to be read. */
   readonly news: RoomChange[] = []
@@ -89,7 +97,7 @@ export class Desk {
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
   hub: Hub
-  /** Sessions whose records the disk has not taken yet. */
+  /** Places whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
   /** Whether what is said is on disk before the next word; else `write` does it. */
   atOnce = true
@@ -107,8 +115,9 @@ export class Desk {
     roomChanged: (event) => void this.news.push(event),
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
-    record: (session) => void this.owed.add(session),
-    read: (key) => this.disk.get(key) ?? null,
+    record: (place) => void this.owed.add(place),
+    readPlace: (place) => this.disk.records.get(place)?.value ?? null,
+    read: (name) => this.disk.blobs.get(name) ?? null,
     close: (connection, closing) => {
       const { why } = closing
       this.ear?.closed(connection, why)
@@ -118,9 +127,13 @@ export class Desk {
     },
   }
 
-  /** @param limits  other than the defaults */
-  constructor(limits: HubLimits = {}) {
-    this.hub = hub.create(0, 1, HUB_KEY, null, budgetsOf(readLimits('limits', limits)))
+  /**
+   * @param limits  other than the defaults
+   * @param shared  a disk that another hub has too; this one's `boot`
+   */
+  constructor(limits: HubLimits = {}, { disk = new PlainDisk(), boot = 1 } = {}) {
+    this.disk = disk
+    this.hub = hub.create(0, boot, HUB_KEY, null, budgetsOf(readLimits('limits', limits)))
   }
 
   /** A new stream that has said hello; without an address it has one of its own. */
@@ -185,29 +198,42 @@ export class Desk {
   /** The disk takes what it is owed, or refuses all of it. */
   write(trouble: string | null = null): void {
     while (this.owed.size > 0) {
-      const sessions = [...this.owed]
+      const places = [...this.owed]
       this.owed.clear()
-      const records = sessions.flatMap((one) => calmly(() => hub.changesOf(this.hub, one)))
+      const changes = places.flatMap((one) => calmly(() => hub.beginWrite(this.hub, one)) ?? [])
       if (trouble !== null) {
-        return sessions.forEach((one) => calmly(() => hub.failWrite(this, one, trouble)))
+        return changes.forEach(({ key }) => calmly(() => hub.failWrite(this, key, trouble)))
       }
-      for (const [key, bytes] of records) {
-        if (bytes) this.disk.set(key, bytes)
-        else this.disk.delete(key)
-      }
-      for (const session of sessions) this.ear?.kept(session)
-      for (const one of sessions) calmly(() => hub.confirmWrite(this, one))
+      const made = changes.map((change) => [change, this.store(change)] as const)
+      for (const [{ key }] of made) this.ear?.kept(key)
+      for (const [change, outcome] of made) this.#settle(change, outcome)
+      // As hub/src/server/hub-server.ts does, which waits before it tries again.
+      if (made.some(([, outcome]) => outcome instanceof Error)) return
     }
+  }
+
+  // As hub/src/server/hub-server.ts does.
+  #settle(change: StoreChange, outcome: StoreOutcome): void {
+    const { key } = change
+    if (outcome instanceof Error) return calmly(() => hub.failWrite(this, key, outcome.message))
+    if (outcome !== 'conflict' && outcome !== 'unknown') {
+      return calmly(() => hub.confirmWrite(this, key, outcome.rev))
+    }
+    const found = this.disk.records.get(key) ?? null
+    const again = calmly(() => hub.settleWrite(this, key, found))
+    if (again) this.#settle(change, this.store(change))
   }
 
   /** SIGKILL and a start from disk: all streams are gone. */
   restart(): void {
     const { limits } = this.hub.budgets
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
-    for (const [key, bytes] of this.disk) {
-      const isOurs = calmly(() => hub.restore(this.hub, this.now, key, bytes))
+    for (const [place, found] of this.disk.records) {
+      const isOurs = calmly(() => hub.restore(this.hub, this.now, place, found))
       if (!isOurs) expect.fail('the hub does not read what it wrote')
     }
+    for (const place of hub.unfinished(this.hub)) this.owed.add(place)
+    if (this.atOnce) this.write()
   }
 
   /** A session of process 1 with more members, attached. @returns its id and the streams */

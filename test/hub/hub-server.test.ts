@@ -99,7 +99,7 @@ function byHand(): { loop: Loop; turn: () => Promise<void> } {
       own.at = Infinity
       own.run()
     }
-    await Promise.resolve()
+    await new Promise((resolve) => setImmediate(resolve))
   }
   return { loop: { ...still, alarm }, turn }
 }
@@ -107,16 +107,18 @@ function byHand(): { loop: Loop; turn: () => Promise<void> } {
 /** A hub whose store says how much it is given, and takes it or not; one address founds there. */
 function founding(answer: HoldfastError | null): {
   founder: Caller
-  writes: number[]
+  writes: string[]
   turn: () => Promise<void>
 } {
   const { loop, turn } = byHand()
-  const writes: number[] = []
+  const writes: string[] = []
   const store: Store = {
-    ...{ entries: () => [], read: () => null, close: () => {} },
-    write: (changes, done) => {
-      writes.push(changes.length)
-      queueMicrotask(() => done(answer))
+    ...{ entries: () => [], read: () => null, blob: () => null, close: () => {} },
+    get: (_key, done) => queueMicrotask(() => done(null)),
+    check: (done) => queueMicrotask(() => done(answer)),
+    cas: ({ key }, done) => {
+      writes.push(key)
+      queueMicrotask(() => done(answer ?? { rev: writes.length }))
     },
   }
   const limits = defaults()
@@ -131,19 +133,18 @@ function founding(answer: HoldfastError | null): {
   return { founder, writes, turn }
 }
 
-test('of 250 rooms that one write made durable a hundred are answered in a turn, and then comes the next write (SE-10)', async () => {
+test('of 250 rooms that one write made durable a hundred are answered in a turn (SE-10)', async () => {
   const { founder, writes, turn } = founding(null)
   const found = async (): Promise<unknown[]> => {
     await turn()
-    return [founder.heard.filter(({ kind }) => kind === 'added').length, ...writes]
+    return [founder.heard.filter(({ kind }) => kind === 'added').length, writes.length]
   }
   for (let request = 1; request <= 250; request++) founder.say(addOf(request))
   expect(await found()).toEqual([100, 250])
   // One more asks between two parts.
   founder.say(addOf(251))
-  expect(await found()).toEqual([200, 250])
-  expect(await found()).toEqual([250, 250])
-  expect(await found()).toEqual([251, 250, 1])
+  expect(await found()).toEqual([200, 251])
+  expect(await found()).toEqual([251, 251])
 })
 
 test('where the disk takes nothing a hundred hear so in a turn, each once (SE-5, SE-10)', async () => {
@@ -158,5 +159,5 @@ test('where the disk takes nothing a hundred hear so in a turn, each once (SE-5,
   expect(refused().toSorted((a, b) => a - b)).toEqual(
     Array.from({ length: 150 }, (_none, at) => at + 1),
   )
-  expect(writes).toEqual([150])
+  expect(writes.length).toBe(150)
 })

@@ -193,9 +193,9 @@ describe('the directory', () => {
   test('after an hour of silence a session is removed, from the disk too', () => {
     const desk = new Desk()
     desk.session(1)
-    expect(desk.disk.size).toBe(1)
+    expect(desk.disk.records.size).toBe(1)
     desk.pass(3_700_000)
-    expect([desk.disk.size, desk.hub.registers.rows.size]).toEqual([0, 0])
+    expect([desk.disk.records.size, desk.hub.registers.rows.size]).toEqual([0, 0])
   })
 
   test('the room of a lone server that is gone is free again after three seconds', () => {
@@ -367,7 +367,7 @@ describe('a disk that takes its time, or nothing', () => {
     const desk = new Desk()
     const { id, streams } = desk.session(2)
     const before = JSON.stringify(desk.hub.registers.rows.get(id)!.entry)
-    const bytes = desk.disk.get(id)
+    const record = desk.disk.records.get('1 g main')
     desk.atOnce = false
     const add = change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' })
     desk.say(streams[0]!, add)
@@ -377,7 +377,7 @@ describe('a disk that takes its time, or nothing', () => {
     expect(desk.heard.get(streams[0]!)!.at(-1)).toMatchObject({ request: 9, why: FULL })
     expect(desk.heard.get(asker)!.at(-1)).toEqual({ kind: 'refused', request: 4, why: FULL })
     expect(JSON.stringify(desk.hub.registers.rows.get(id)!.entry)).toBe(before)
-    expect([desk.disk.get(id), desk.hub.registers.rows.size]).toEqual([bytes, 1])
+    expect([desk.disk.records.get('1 g main'), desk.hub.registers.rows.size]).toEqual([record, 1])
     expect(desk.hub.counters.unkept).toBe(2)
     // There is room again.
     desk.atOnce = true
@@ -429,7 +429,7 @@ describe('a disk that takes its time, or nothing', () => {
       players: [...members, listed(3)].length,
     })
     // Many lists are one record.
-    expect([...desk.owed]).toEqual([id])
+    expect([...desk.owed]).toEqual(['1 g main'])
     desk.write()
     desk.restart()
     expect(desk.hub.registers.rows.get(id)!.members).toHaveLength(3)
@@ -442,7 +442,7 @@ describe('a disk that takes its time, or nothing', () => {
     const [one, two] = streams
     desk.say(one!, change(id, 1, { expect: 1, primary: 1, backup: 2, why: 'add' }))
     for (let i = 0; i < 100; i++) desk.say(two!, { kind: 'get', request: i, session: id })
-    expect(desk.hub.waiting.get(id)).toHaveLength(1)
+    expect(desk.hub.waiting.get('1 g main')).toHaveLength(1)
     desk.write()
     expect(desk.heard.get(two!)!.at(-1)).toMatchObject({ kind: 'register', request: 99 })
     expect(desk.hub.waiting.size).toBe(0)

@@ -6,11 +6,13 @@ import * as archive from '../../packages/hub/src/machine/archive.ts'
 import { SILENT_MS } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { placeOf } from '../../packages/hub/src/machine/register.ts'
 import { Desk, listed, OPEN, proof } from './desk.ts'
 
 const BACK_MS = 3_000
 
 const MINUTE = 60_000
+const PLACE = placeOf({ game: 'g', room: 'r' })
 
 describe('a kept room', () => {
   test('opens with the segments that the disk has, where it refused one meanwhile (AP-1)', () => {
@@ -19,14 +21,14 @@ describe('a kept room', () => {
     desk.atOnce = false
     keep(desk, stream, id, 1)
     desk.owed.clear()
-    hub.changesOf(desk.hub, id)
+    hub.beginWrite(desk.hub, PLACE)
     desk.close(stream)
     desk.go(BACK_MS + 1)
     const other = desk.open()
     desk.owed.clear()
     ask(desk, other, 2)
-    hub.failWrite(desk, id, 'full')
-    desk.owed.add(id)
+    hub.failWrite(desk, PLACE, 'full')
+    desk.owed.add(PLACE)
     desk.write()
     const [added, ...segments] = desk.heard.get(other)!.slice(-2)
     expect(added).toMatchObject({ kind: 'added', opened: { inc: 258, segments: 1 } })
@@ -67,10 +69,7 @@ describe('a kept room', () => {
     desk.atOnce = false
     desk.close(stream)
     desk.go(2 * MINUTE)
-    for (const [key, bytes] of hub.changesOf(desk.hub, id)) {
-      if (bytes) desk.disk.set(key, bytes)
-      else desk.disk.delete(key)
-    }
+    desk.disk.change(hub.beginWrite(desk.hub, PLACE)!)
     desk.restart()
     desk.atOnce = true
     expect(desk.hub.registers.rows.size).toBe(0)
@@ -78,7 +77,7 @@ describe('a kept room', () => {
     expect(desk.hub.archive.rooms.size).toBe(1)
     desk.pass(2 * MINUTE)
     expect(desk.hub.archive.rooms.size).toBe(0)
-    expect([...desk.disk.keys()]).toEqual([])
+    expect([desk.disk.records.size, desk.disk.blobs.size]).toEqual([0, 0])
   })
 })
 

@@ -98,7 +98,13 @@ describe('a page', () => {
     rooms(desk, [1, 1, 1])
     const { rows } = desk.hub.registers
     rows.get('g-0')!.entry.terms = 'listed=no'
-    rows.get('g-1')!.pending = { register: null, isNew: true, before: null, isWriting: false }
+    rows.get('g-1')!.pending = {
+      register: null,
+      isNew: true,
+      before: null,
+      isMoving: false,
+      isWriting: false,
+    }
     expect(shown(desk).rooms).toEqual(['g-2'])
     // Whoever knows its name finds it all the same.
     expect(desk.say(desk.open(), { kind: 'get', request: 1, session: 'g-0' })).toMatchObject([

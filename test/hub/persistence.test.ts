@@ -46,8 +46,7 @@ describe('writing', () => {
     expect(room.keep('four ', 4, { from: 3 })).toMatchObject([kept(4, 'strict', NOT_NEXT)])
     expect(room.keep('anew ', 4, { from: null })).toMatchObject([kept(4)])
     room.keep('five ', 5)
-    const segments = [...room.desk.disk.keys()].filter((key) => key.startsWith('~'))
-    expect(segments).toEqual([`~${room.id} 0`, `~${room.id} 1`])
+    expect([...room.desk.disk.blobs.keys()]).toEqual([`${room.id} 0`, `${room.id} 1`])
     room.leaves()
     expect(room.opens().text).toBe('anew five ')
   })
@@ -280,7 +279,7 @@ describe('opening', () => {
     room.leaves()
     const why = '1048576 members came and went in this room: found another'
     expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
-    expect(room.desk.disk.has(`~${room.id} 0`)).toBe(true)
+    expect(room.desk.disk.blobs.has(`${room.id} 0`)).toBe(true)
   })
 
   test('of a primary with a backup that the relay alone reaches waits for its lease (N-1)', () => {
@@ -319,12 +318,13 @@ describe('opening', () => {
     const room = new Kept()
     room.keep('whole ', 1)
     room.leaves()
-    const key = `~${room.id} 0`
-    const bytes = room.desk.disk.get(key)!
-    room.desk.disk.delete(key)
+    const name = `${room.id} 0`
+    const { blobs } = room.desk.disk
+    const bytes = blobs.get(name)!
+    blobs.delete(name)
     const why = 'what is kept of this room cannot be read'
     expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
-    room.desk.disk.set(key, bytes)
+    blobs.set(name, bytes)
     expect(room.opens().text).toBe('whole ')
   })
 
@@ -375,11 +375,15 @@ describe('a hub that is killed', () => {
     const { desk, founder, id } = room
     const end = { expect: 1, primary: 1, backup: 0, why: 'end' } as const
     desk.say(founder, { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1), ...end })
-    expect([...desk.disk.keys()]).toEqual([`kept ${id}`, `~${id} 0`])
+    expect([[...desk.disk.records.keys()], [...desk.disk.blobs.keys()]]).toEqual([
+      ['1 g main'],
+      [`${id} 0`],
+    ])
     desk.now += 600_001
     desk.restart()
     desk.go(20_000)
-    expect([[...desk.disk.keys()], desk.hub.archive.rooms.size]).toEqual([[], 0])
+    const { records, blobs } = desk.disk
+    expect([records.size, blobs.size, desk.hub.archive.rooms.size]).toEqual([0, 0, 0])
     expect(room.opens().opened).toBe(null)
   })
 })

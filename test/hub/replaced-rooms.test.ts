@@ -88,7 +88,7 @@ describe('laid aside', () => {
   })
 
   test('where somebody has its other name already it stays, and who asks hears so', () => {
-    const room = left('main')
+    const room = ended()
     // As a session whose number was guessed before there was one.
     const { rooms, places } = room.desk.hub.archive
     const known = rooms.get(room.id)!

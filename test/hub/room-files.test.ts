@@ -8,6 +8,8 @@ import {
   type Saved,
   writeSaved,
 } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { placeOf } from '../../packages/hub/src/machine/register.ts'
 import * as roomFiles from '../../packages/hub/src/machine/room-files.ts'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
 import { Desk, keyOf, listed, OPEN } from './desk.ts'
@@ -72,32 +74,24 @@ test('nothing is saved of a room that is not kept; nor of one that the disk will
   const desk = new Desk()
   expect(roomFiles.exportRoom(desk, AS)).toBe(null)
   restore(desk)
-  expect(roomFiles.exportRoom({ hub: desk.hub, out: { read: () => null } }, AS)).toBe(null)
+  const out = { ...desk.out, read: () => null }
+  expect(roomFiles.exportRoom({ hub: desk.hub, out }, AS)).toBe(null)
 })
 
 test.each([
-  ['fewer', 1, 3],
-  ['as many', 3, 4],
-])('a write of %s segments between two reads is noticed', (_what, count, when) => {
+  ['not made yet', false, 3, saved.segments],
+  ['made, and its answer is late', true, 4, [text('anew ')]],
+])('a room whose write is %s is exported as the disk has it', (_what, isMade, index, segments) => {
   const desk = new Desk()
   restore(desk)
-  const stand = archive.find(desk.hub.archive, AS)!
-  const { entry } = stand.session
-  let reads = 0
-  const others = ['other ', 'segments ', 'here '].slice(0, count).map(text)
-  const read = (key: string): Uint8Array | null => {
-    if (++reads === when) {
-      const segments = new Map(
-        [0, 1, 2].map((segment) => [segment, others[segment] ?? null] as const),
-      )
-      archive.change(desk.hub.archive, entry, { ...stand, index: 4, segments: count }, segments)
-      desk.out.record(entry.session)
-      desk.write()
-    }
-    return desk.out.read(key)
-  }
-  expect(roomFiles.exportRoom({ hub: desk.hub, out: { read } }, AS)).toMatchObject({
-    index: 4,
-    segments: others,
-  })
+  const stored = archive.find(desk.hub.archive, AS)!
+  const { entry } = stored.session
+  const changes = new Map([
+    [0, text('anew ')],
+    ...[1, 2].map((segment) => [segment, null] as const),
+  ])
+  archive.change(desk.hub.archive, entry, { ...stored, index: 4, segments: 1 }, changes)
+  const change = hub.beginWrite(desk.hub, placeOf(entry))!
+  if (isMade) desk.disk.change(change)
+  expect(roomFiles.exportRoom(desk, AS)).toMatchObject({ index, segments })
 })

@@ -11,7 +11,10 @@ const ABSENT_MIN_MS = 30_000
 const NEVER_MS = 10_000
 const RESTART_MS = 120_000
 
-const rooms = (desk: Desk): [number, number] => [desk.hub.registers.rows.size, desk.disk.size]
+const rooms = (desk: Desk): [number, number] => [
+  desk.hub.registers.rows.size,
+  desk.disk.records.size,
+]
 /** A session that was attended for so long, and whose member then went. */
 function attended(desk: Desk, ms: number): void {
   const { streams } = desk.session(1)
@@ -97,7 +100,8 @@ describe('a room whose members are away', () => {
     desk.close(streams[0]!)
     desk.go(ABSENT_MIN_MS - 1)
     const row = desk.hub.registers.rows.get(id)!
-    row.pending = { register: row.entry.register, isNew: false, before: null, isWriting: false }
+    const { register } = row.entry
+    row.pending = { register, isNew: false, before: null, isMoving: false, isWriting: false }
     desk.go(5_000)
     expect(rooms(desk)).toEqual([1, 1])
     row.pending = null

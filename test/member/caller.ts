@@ -92,6 +92,11 @@ export class Caller {
     this.say({ kind: 'add', request: 1, topology: 'star', ...wish })
   }
 
+  /** Whether it knows who serves. */
+  get knows(): boolean {
+    return this.#primary !== null
+  }
+
   /** What it heard of answers, in a word each. */
   words(): string[] {
     return this.answers.map((one) => (one.kind === 'denied' ? one.code : one.kind))

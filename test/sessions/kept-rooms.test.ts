@@ -6,6 +6,7 @@ import { action, object, piece, text, u8 } from '../../packages/holdfast/src/ind
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { diskOf } from '../stored/disks.ts'
 import { act } from './acting.ts'
 
 const add = action('add', (table, [what]: [string]) => {
@@ -210,8 +211,10 @@ describe('a room with a key', () => {
     await act(w, ada.act(add, ['a hidden thing']))
     const { token } = ada
     await act(w, ada.leave())
-    const disk = w.sim.node('hub').store
-    const written = [...disk.entries()].map(([, value]) => Buffer.from(value).toString('latin1'))
+    const { records, blobs } = diskOf(w)
+    const written = [...records.values(), ...blobs.values()].map((bytes) =>
+      Buffer.from(bytes).toString('latin1'),
+    )
     expect(written.length).toBeGreaterThan(1)
     expect(written.filter((one) => one.includes('hidden thing'))).toEqual([])
     const others = [{}, { keepRoom: { key: 'b7'.repeat(32) } }]

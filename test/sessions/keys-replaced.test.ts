@@ -15,7 +15,9 @@ test('a hub that starts with a new key is taken by those who play, and lets newc
   const bea = await w.join({ ...inn, name: 'Bea' })
   await w.runUntil(() => bea.safety === 'backed-up', 10_000)
   const before = ada.member!.hubKey!
-  w.sim.node('hub').store.write([[SEED_RECORD, null]], () => {})
+  const { store } = w.sim.node('hub')
+  const { rev } = store.read(SEED_RECORD)!
+  store.cas({ key: SEED_RECORD, rev, value: null, blobs: [] }, () => {})
   await w.run(100)
   w.killHub()
   w.restartHub()

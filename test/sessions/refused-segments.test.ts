@@ -51,10 +51,10 @@ describe('a segment is refused, and its primary leaves', () => {
     const w = world({ seed: 3, conditions: 'rtt=20' })
     const ada = await w.join({ ...PLACE, keepRoom })
     const { store } = w.sim.node('hub')
-    const write = store.write.bind(store)
+    const cas = store.cas.bind(store)
     let isFull = false
-    store.write = (changes, done) => {
-      if (!isFull || !changes.some(([key]) => key.startsWith('~'))) return write(changes, done)
+    store.cas = (change, done) => {
+      if (!isFull || change.blobs.length === 0) return cas(change, done)
       isFull = false
       w.sim.at(w.now() + 1, () => done(new HoldfastError('store', 'no room')))
     }

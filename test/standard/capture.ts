@@ -5,6 +5,7 @@
  */
 
 import type { GiveOutcome, TakeOutcome } from '../../packages/holdfast/src/kind/outcomes.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { HubServer, SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
@@ -209,12 +210,13 @@ function serve(sim: World, sent: Sent[], closed: readonly string[] | undefined):
   sim.node('hub', (node) => {
     const store = {
       ...node.store,
-      write: (...[changes, done]: Parameters<SimNode['store']['write']>) => {
-        for (const [key, bytes] of changes) {
-          if (bytes && key !== SEED_RECORD)
-            sent.push({ way: 'disk', node: node.name, key, bytes: bytes.slice() })
+      cas: (...[change, done]: Parameters<SimNode['store']['cas']>) => {
+        const { key, value, blobs } = change
+        const own = key === SEED_RECORD ? [] : [[key, value] as const]
+        for (const [name, bytes] of [...own, ...blobs]) {
+          if (bytes) sent.push({ way: 'disk', node: node.name, key: name, bytes: bytes.slice() })
         }
-        node.store.write(changes, done)
+        node.store.cas(change, done)
       },
     }
     const tickets = closed ? toyTickets(closed) : null
@@ -400,7 +402,7 @@ async function visit({ sim, sent, join, until }: Stage, bea: Session): Promise<v
   const node = tapped(sim.node('eve'), sent)
   const session = sessionId(sent)
   const eve = new Caller(node, 'dots', toyCurves.signer(SESSION_HASH) as Uint8Array, openCiphers)
-  await sim.run(200)
+  await until('eve knows who serves', () => eve.knows)
   eve.say({ kind: 'list', request: 1, game: '', after: '' })
   eve.say({ kind: 'get', request: 2, session: 'nowhere' })
   // One of another version is denied, one with other types is told ours.
@@ -435,10 +437,10 @@ function wishOfStranger(session: string, version: number, eve: Caller): Uint8Arr
   return encode(joinLayout, { ...wish, addresses: [], signature })
 }
 
-// The id stands in the first record on disk, behind its length.
+// The first record on disk is that of its place.
 function sessionId(sent: readonly Sent[]): string {
   const { bytes } = sent.find((one) => one.way === 'disk')!
-  return new TextDecoder().decode(bytes.subarray(2, 2 + bytes[1]!))
+  return readPlace(bytes)!.session.entry.session
 }
 
 /** The ports of a machine, with an ear at each. */

@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, string>> = {
   ToHub: 'directory',
   FromHub: 'directory',
   Stored: 'directory',
-  Archived: 'directory',
+  StoredSession: 'directory',
   Whole: 'session',
   Entries: 'session',
 }

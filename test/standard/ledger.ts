@@ -154,13 +154,9 @@ function readSent(reading: Reading, one: Sent): void {
   const { standard } = reading
   reading.to = ''
   if (way === 'disk') {
-    const isSegment = one.key.startsWith('~')
-    return void takeRecord(
-      reading,
-      node,
-      isSegment ? segmentOf(reading, one) : recordOf(one.key),
-      bytes,
-    )
+    if (!isPlace(one.key)) return void takeRecord(reading, node, segmentOf(reading, one), bytes)
+    const { session } = takeRecord(reading, node, 'Stored', bytes)
+    return void takeRecord(reading, node, 'StoredSession', session as Uint8Array)
   }
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
   const message = readStream(standard, way, bytes)
@@ -177,14 +173,15 @@ function readSent(reading: Reading, one: Sent): void {
   note(reading, `${way === 'up' ? 'ToHub' : 'FromHub'} ${said(inner['kind'])}`, node, inner)
 }
 
-// Section 18: what the disk has under which key.
-function recordOf(key: string): string {
-  return key.startsWith('kept ') ? 'Archived' : 'Stored'
+// Section 18: the key of a place begins with the length of the game's name; that of a segment with
+// the id of a session, and it ends with a number.
+function isPlace(key: string): boolean {
+  return /^\d+ \S+ \S+$/.test(key)
 }
 
 // Whether segments are sealed the terms of the session say, which were written before.
 function segmentOf({ met }: Reading, { key }: { key: string }): string {
-  const written = met.get('record Stored') ?? []
+  const written = met.get('record StoredSession') ?? []
   const terms = written.map(({ value }) => (value['entry'] as Read)['terms'])
   if (terms.some((one) => said(one!).includes('sealed='))) return 'Sealed'
   return key.endsWith(' 0') ? 'Whole' : 'Entries'

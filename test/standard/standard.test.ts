@@ -71,7 +71,7 @@ import * as signals from '../../packages/holdfast/src/drivers/net/webrtc/signals
 import * as seal from '../../packages/holdfast/src/seal/limits.ts'
 import { BEACON_MAX } from '../../packages/holdfast/src/wire/beacon.ts'
 import * as sealMessages from '../../packages/holdfast/src/seal/messages.ts'
-import * as archive from '../../packages/hub/src/machine/archive.ts'
+import * as places from '../../packages/hub/src/machine/places.ts'
 import * as saved from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import * as hubPersistence from '../../packages/hub/src/machine/persistence.ts'
 import * as roomKey from '../../packages/holdfast/src/member/room-key.ts'
@@ -106,8 +106,9 @@ const LAYOUTS: Record<string, Layout<unknown>> = {
   Joined: session.joinedLayout,
   ToHub: hubMessages.toHub,
   FromHub: hubMessages.fromHub,
-  Stored: records.stored,
-  Archived: archive.archived,
+  Stored: places.placeLayout,
+  StoredRoom: places.roomLayout,
+  StoredSession: records.stored,
   Whole: segments.snapshotSegmentLayout,
   OldWhole: segments.oldSnapshotSegmentLayout,
   Entries: segments.entriesSegmentLayout,
@@ -139,7 +140,7 @@ const LIMITS: Record<string, number> = {
   ...pick(replication),
   ...pick(session),
   ...pick(hubMessages),
-  ...pick(archive),
+  ...pick(places),
   ...pick(hubPersistence),
   ...pick(segments),
   ...pick(saved),
@@ -431,7 +432,7 @@ describe('a captured session', () => {
   })
   test('epochs rise one by one, and each is on disk before a member tells of it', () => {
     const written = new Map<number, number>()
-    for (const { value, at } of met('record Stored')) {
+    for (const { value, at } of met('record StoredSession')) {
       const { epoch } = (value['entry'] as Read)['register'] as { epoch: number }
       if (!written.has(epoch)) written.set(epoch, at)
     }

@@ -11,7 +11,7 @@ import { exportRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../sessions/acting.ts'
-import { diskOf, putBack } from './disks.ts'
+import { diskOf, EMPTY, putBack } from './disks.ts'
 
 const set = action('set', { key: text(16), to: u8 }, (table, { key, to }) => table.set(key, to))
 const Note = object('note', { x: u8 }, { onOwnerLeave: 'keep', kept: withRoom() })
@@ -160,7 +160,7 @@ test('members whose hub is gone for good meet at another one, and are told what 
   await w.run(3_000)
   const before = ada.session.member!.session.id
   // The hub that listens there now has another file, and so another key.
-  await putBack(w, new Map())
+  await putBack(w, EMPTY)
   const isThere = (): boolean => w.hub()!.hub.registers.rows.size > 0
   expect(await w.runUntil(isThere, 120_000)).toBe(true)
   await w.run(5_000)

@@ -5,6 +5,7 @@
 import { readFileSync } from 'node:fs'
 import { describe, expect, test } from 'vitest'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import { upgradeRecords } from '../../packages/hub/src/machine/upgrade.ts'
 import { act } from '../sessions/acting.ts'
 import { putBack } from './disks.ts'
 import { OF_02, type StoredBy02 } from './room-of-02.ts'
@@ -18,7 +19,11 @@ const rooms = JSON.parse(
 /** A hub on the disk of one of 0.2. */
 async function hubOf(disk: StoredBy02['disk']): Promise<SessionWorld> {
   const w = world({ seed: 3, conditions: 'rtt=20' })
-  await putBack(w, new Map(disk.map(([key, value]) => [key, bytesOf(value)])))
+  const old = disk.map(([key, value]) => [key, bytesOf(value)] as const)
+  const isBlob = ([key]: readonly [string, unknown]): boolean => key.startsWith('~')
+  const records = new Map(upgradeRecords(old.filter((one) => !isBlob(one))))
+  const blobs = new Map(old.filter(isBlob).map(([key, value]) => [key.slice(1), value] as const))
+  await putBack(w, { records, blobs })
   return w
 }
 

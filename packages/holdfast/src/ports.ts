@@ -229,24 +229,55 @@ export interface Listening {
   close(): void
 }
 
-/** A store of small records by key, durable once `write` reports so. */
+/** A stored record. */
+export interface StoredRecord {
+  readonly value: Uint8Array
+  /** Its revision, at least 1: each change of a record gives it another one. */
+  readonly rev: number
+}
+
+/** A change of one record, and of the blobs that it names. */
+export interface StoreChange {
+  readonly key: string
+  /** The revision of the record that it replaces; 0 for none. */
+  readonly rev: number
+  /** Null removes the record. */
+  readonly value: Uint8Array | null
+  /** Blobs that are durable before the record is; null removes one once the record is changed. */
+  readonly blobs: readonly (readonly [name: string, value: Uint8Array | null])[]
+}
+
+/**
+ * What became of a change.
+ *
+ * - `{ rev }`: it is durable; the record has this revision, or 0 if it was removed.
+ * - `conflict`: the record has another revision, and the change was not made.
+ * - `unknown`: it was made, or it may still be: read the record, and look for your own change.
+ * - an error `store`: it was not made and never will be; only if a sync failed, or the file or the
+ *   store went away meanwhile, can the next opening find it.
+ */
+export type StoreOutcome = { readonly rev: number } | 'conflict' | 'unknown' | HoldfastError
+
+/** A store of small records by key, each changed by compare-and-set on its revision. */
 export interface Store {
-  /** All records in key order; with `before`, only those with smaller keys. */
-  entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]>
+  /** All records in key order. @throws HoldfastError `store` */
+  entries(): Iterable<readonly [key: string, found: StoredRecord]>
   /** The record at that key, or null. @throws HoldfastError `store` */
-  read(key: string): Uint8Array | null
+  read(key: string): StoredRecord | null
+  /** The blob of that name, or null. @throws HoldfastError `store` */
+  blob(name: string): Uint8Array | null
+  /** Reads a record as it is once all answered changes are made; `done` is called later, once. */
+  get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void
   /**
-   * Writes all changes or none; null removes a record. One write at a time: later, `done` gets null
-   * once all changes are durable, or the error `store` if none is. An empty write tests whether the
-   * store is still writable.
+   * Changes a record if it has the given revision; `done` is called later, once. The same change
+   * may be made again after `unknown`. Changes of several records may be in progress at once.
    *
-   * @throws HoldfastError `bad-value` for a key or a value that no store accepts
+   * @throws HoldfastError `bad-value` for a key, a name or a value that no store accepts; `store`
    */
-  write(
-    changes: readonly (readonly [key: string, value: Uint8Array | null])[],
-    done: (error: HoldfastError | null) => void,
-  ): void
-  /** Closes the store. A write in progress gets the error that its durability is unknown. */
+  cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void
+  /** Tests whether the store can be written; `done` gets null or the error, later, once. */
+  check(done: (error: HoldfastError | null) => void): void
+  /** Closes the store. Changes in progress get the error that their durability is unknown. */
   close(): void
 }
 

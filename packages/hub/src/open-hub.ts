@@ -19,6 +19,7 @@ import { type Budgets, create as budgetsOf } from './machine/budgets.ts'
 import { all, page } from './machine/listing.ts'
 import * as relayedPairs from './machine/relayed-pairs.ts'
 import type { Page } from './machine/state.ts'
+import { upgradeRecords } from './machine/upgrade.ts'
 import { consultWith, type OnJoin } from './on-join.ts'
 import * as rooms from './rooms.ts'
 import { readTrust } from '../../holdfast/src/api/door.ts'
@@ -261,7 +262,8 @@ function once(run: () => void): () => void {
 
 function openStore(file: string | null): Store {
   if (file === null) return createMemoryStore()
-  if (typeof file === 'string' && file !== '') return openSqliteStore(file)
+  if (typeof file === 'string' && file !== '')
+    return openSqliteStore(file, { upgrade: upgradeRecords })
   throw badValue(`store is the name of a file, or null for memory: ${shown(file)}`)
 }
 

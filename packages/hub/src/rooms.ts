@@ -153,8 +153,8 @@ export function eventOf({ game, room, session, player, key }: RoomChange): RoomE
 
 export function roomIn({ hub }: HubServer, game: string, room: string): RoomView | null {
   const place = placeOf(game, room)
-  const [row] = register.inRoom(hub.registers, place).filter(({ pending }) => !pending?.isNew)
-  if (!row) return null
+  const row = register.inRoom(hub.registers, place)
+  if (!row || row.pending?.isNew) return null
   const { session, register: now, standing } = row.entry
   const players = new Map(row.members.map((member) => [member.player, member]))
   const shownAs = ({ player, key }: { player: number; key: Uint8Array }): RoomPlayer => {

@@ -11,7 +11,7 @@
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
 import { assert, type Millis } from '../../holdfast/src/machine.ts'
-import type { Alarm, Loop, Store } from '../../holdfast/src/ports.ts'
+import type { Alarm, Loop, Store, StoredRecord, StoreOutcome } from '../../holdfast/src/ports.ts'
 import type { Ground } from './ground.ts'
 import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
@@ -41,7 +41,9 @@ export function create(ground: Ground, name: string, address: string) {
     clock: { shown: 0, since: 0, factor: 1 },
     alarms: new Set<Clockwork>(),
     chance: prng.fork(prng.create(ground.seed), name),
-    records: new Map<string, Uint8Array>(),
+    records: new Map<string, StoredRecord>(),
+    blobs: new Map<string, Uint8Array>(),
+    rev: 0,
   }
 }
 
@@ -107,40 +109,65 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
 
 /** Longest time of the disk to perform a write, and to report it. */
 const DISK_MS: Millis = 4
+/** Longest delay of a change whose answer was `unknown`. */
+const LATE_MS: Millis = 1_000
 
 /**
  * The machine's store, for the current life; later writes are ignored. Writes are atomic, even if
  * the process is killed during one.
+ *
+ * @param unsure  the share of changes whose outcome is `unknown`: of four such changes two are
+ *   made, one is made later if the record is the same then, and one never
  */
-export function storeOf(ground: Ground, machine: Machine): Store {
-  const { life, records } = machine
+export function storeOf(ground: Ground, machine: Machine, unsure: number): Store {
+  const { life, records, blobs } = machine
   const chance = prng.fork(prng.create(ground.seed), `${machine.name} ${life} disk`)
   let open = true
-  const soon = (run: () => void): void => {
-    const at = showing(ground, machine) + prng.next(chance) * DISK_MS
+  const soon = (run: () => void, most = DISK_MS): void => {
+    const at = showing(ground, machine) + prng.next(chance) * most
     alarmOf(ground, machine, life, () => open && run(), 0).set(at)
   }
+  const copyOf = ({ value, rev }: StoredRecord): StoredRecord => ({ value: value.slice(), rev })
+  const read = (key: string): StoredRecord | null => {
+    const found = records.get(key)
+    return found ? copyOf(found) : null
+  }
+  const lives = (): boolean => open && life === machine.life
   return {
-    *entries(before) {
-      for (const key of [...records.keys()].sort()) {
-        if (before !== undefined && key >= before) return
-        yield [key, records.get(key)!.slice()] as const
-      }
-    },
-    read: (key) => records.get(key)?.slice() ?? null,
-    write(changes, done) {
-      if (!open || life !== machine.life) return
-      const copies = changes.map(([key, value]) => [key, value?.slice() ?? null] as const)
-      soon(() => {
-        for (const [key, value] of copies) {
-          if (value) records.set(key, value)
-          else records.delete(key)
+    entries: () => [...records].sort(byKey).map(([key, found]) => [key, copyOf(found)] as const),
+    read,
+    blob: (name) => blobs.get(name)?.slice() ?? null,
+    get: (key, done) => lives() && soon(() => done(read(key))),
+    cas(change, done) {
+      if (!lives()) return
+      const { key, rev } = change
+      const value = change.value?.slice() ?? null
+      const puts = change.blobs.map(([name, bytes]) => [name, bytes?.slice() ?? null] as const)
+      const perform = (): StoreOutcome => {
+        if (rev !== (records.get(key)?.rev ?? 0)) return 'conflict'
+        for (const [name, bytes] of puts) {
+          if (bytes) blobs.set(name, bytes)
+          else blobs.delete(name)
         }
-        soon(() => done(null))
+        if (value) records.set(key, { value, rev: ++machine.rev })
+        else records.delete(key)
+        return { rev: value ? machine.rev : 0 }
+      }
+      soon(() => {
+        const isUnsure = unsure > 0 && prng.chance(chance, unsure)
+        const isLost = isUnsure && prng.chance(chance, 0.5)
+        const outcome = isLost ? 'unknown' : perform()
+        if (isLost && prng.chance(chance, 0.5)) soon(perform, LATE_MS)
+        soon(() => done(isUnsure ? 'unknown' : outcome))
       })
     },
+    check: (done) => lives() && soon(() => done(null)),
     close: () => void (open = false),
   }
+}
+
+function byKey([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number {
+  return a < b ? -1 : 1
 }
 
 /** The current reading of the machine's clock. */

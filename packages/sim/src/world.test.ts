@@ -300,32 +300,47 @@ describe('life and death', () => {
     const [first] = lives as [SimNode]
     const socket = await first.openDatagrams({ datagram() {}, refused() {} })
     const heard: string[] = []
-    first.loop.alarm(() => heard.push('of the dead')).set(first.loop.now() + 50)
+    first.loop.alarm(() => heard.push('of the dead')).set(first.loop.now() + 150)
     const written: string[] = []
-    const write = (name: string, changes: Parameters<SimNode['store']['write']>[0]): void => {
-      first.store.write(changes, (error) => void written.push(`${name} ${error}`))
+    const change = (key: string, rev: number, byte: number | null): void => {
+      const value = byte === null ? null : Uint8Array.of(byte)
+      first.store.cas({ key, rev, value, blobs: [[key, value]] }, (outcome) => {
+        written.push(`${key} ${JSON.stringify(outcome)}`)
+      })
     }
-    write('one', [
-      ['b', new Uint8Array([2])],
-      ['a', new Uint8Array([1])],
-      ['c', new Uint8Array([3])],
-    ])
-    world.runSync(20)
-    write('two', [['c', null]])
-    world.runSync(20)
+    for (const [key, rev, byte] of [
+      ['b', 0, 2],
+      ['a', 0, 1],
+      ['c', 0, 3],
+      ['c', 3, null],
+      ['a', 2, 4],
+      ['b', 7, 9],
+    ] as const) {
+      change(key, rev, byte)
+      world.runSync(20)
+    }
     world.crash('a')
     expect([first.alive(), world.isRunning('a')]).toEqual([false, false])
-    write('of the dead', [['a', new Uint8Array([9])]])
+    change('a', 4, 9)
     first.loop.alarm(() => heard.push('of the dead')).set(0)
     socket.send('sim:b', new Uint8Array([1]))
     world.restart('a')
     world.runSync(100)
     expect(lives).toHaveLength(2)
-    expect([...lives[1]!.store.entries()].map(([key, value]) => [key, ...value])).toEqual([
-      ['a', 1],
+    const { store } = lives[1]!
+    expect([...store.entries()].map(([key, { value }]) => [key, ...value])).toEqual([
+      ['a', 4],
       ['b', 2],
     ])
-    expect(written).toEqual(['one null', 'two null'])
+    expect(['a', 'b', 'c'].map((name) => store.blob(name)?.[0])).toEqual([4, 2, undefined])
+    expect(written).toEqual([
+      'b {"rev":1}',
+      'a {"rev":2}',
+      'c {"rev":3}',
+      'c {"rev":0}',
+      'a {"rev":4}',
+      'b "conflict"',
+    ])
     expect([heard, b.heard]).toEqual([[], []])
     expect(world.restart('a')).toBe(lives[1])
   })

@@ -35,6 +35,8 @@ export interface WorldOptions {
   conditions?: Partial<Conditions> | string
   /** Alarms fire up to this much late, uniformly distributed; default 0. */
   slackMs?: Millis
+  /** The share of changes of stores whose outcome is `unknown`, from 0 to 1; default 0. */
+  unsure?: number
   /** Lines of the transcript to keep; default LINES_MAX, 0 for none. */
   linesMax?: number
   /**
@@ -154,6 +156,7 @@ function begun(options: WorldOptions, base: ground.Ground, slackMs: Millis) {
     /** The ports of each node's current or last life. */
     present: new Map<string, SimNode>(),
     slackMs,
+    unsure: options.unsure ?? 0,
     addressOf: options.addressOf ?? null,
     /** Events at the current instant. */
     atOnce: 0,
@@ -334,7 +337,7 @@ function portsOf(scene: Scene, machine: Machine): SimNode {
       Promise.resolve(datagrams.open(scene.sockets, machine, life, events)),
     connect: (url, events) => streams.connect(scene.streams, machine, life, url, events),
     listen: (url, accept) => streams.listen(scene.streams, machine, life, url, accept),
-    store: machines.storeOf(scene.ground, machine),
+    store: machines.storeOf(scene.ground, machine, scene.unsure),
     alive: () => machine.life === life,
     note: (what) => ground.note(scene.ground, name, what),
   }

@@ -317,10 +317,15 @@ export const SILENT_MS: Millis = 60_000
 /** Most segments of a room; then its primary writes a new snapshot. */
 export const SEGMENTS_MAX = 1_024
 
-/** The name under which a replaced room is stored, and may be opened. */
+/** The name under which a replaced room lives on, and may be opened. */
 export function asideOf({ room, session }: Pick<Entry, 'room' | 'session'>): string {
   const mark = `~${session}`
   const bytes = new TextEncoder().encode(room).subarray(0, NAME_MAX - mark.length)
   // Drops a character that was cut.
   return new TextDecoder().decode(bytes).replace(/\uFFFD$/, '') + mark
+}
+
+/** The session that a name of `asideOf` is for; null if it is no such name. */
+export function asideSession(room: string): string | null {
+  return /~([0-9a-z-]+)$/.exec(room)?.[1] ?? null
 }

@@ -2,31 +2,22 @@
  * The archive of a hub: persisted rooms, which outlive their members.
  *
  * The primary of a room writes **segments**: segment 0 is a snapshot, later ones are entries of the
- * log. The hub reads none of them. The room's record says how far the segments go and who wrote
- * them, and contains the session record, so that the room can be reopened as the same session. Each
- * write of a room is atomic, so a snapshot and its log always match.
+ * log. The hub reads none of them. The record of the place (places.ts) says how far the segments go
+ * and who wrote them, and contains the session record, so that the room can be reopened as the same
+ * session. Each change of it comes with its segments, so a snapshot and its log always match.
  */
 
 import { type Millis, type PeerId, termOf } from '../../../holdfast/src/machine.ts'
-import { blob, decode, encode, record, varint, word } from '../../../holdfast/src/wire/layout.ts'
 import {
-  acks,
   type AckPolicy,
   type Entry,
   KEEP_MINUTES_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import { type SessionRecord, readRecord, writeRecord } from './records.ts'
+import type { SessionRecord } from './records.ts'
+import type { StoreChange } from '../../../holdfast/src/ports.ts'
 import { type Place, placeOf } from './register.ts'
 
 const MINUTE: Millis = 60_000
-/** Prefix of the keys of segments, which sort after all other records. */
-export const SEGMENTS_PREFIX = '~'
-/** Prefix of the keys of stored rooms; session ids contain no space. */
-export const ROOMS_PREFIX = 'kept '
-
-/** Most bytes of a session's record. */
-export const RECORD_MAX: number = 1024 * 1024
-
 /** The record of a room on disk, or of the next write. */
 export interface StoredRoom {
   /** The session record, with the newest register. */
@@ -87,21 +78,6 @@ export interface Archive {
   wallOffset: Millis
 }
 
-export const archived = record({
-  form: word(['kept', 'imported']),
-  by: varint,
-  index: varint,
-  time: varint,
-  at: varint,
-  next: varint,
-  /** A flag in 0.2: the primary was alone, and so strict. */
-  acks,
-  segments: varint,
-  bytes: varint,
-  until: varint,
-  session: blob(RECORD_MAX),
-})
-
 export function create(): Archive {
   return { rooms: new Map(), places: new Map(), wallOffset: 0 }
 }
@@ -116,15 +92,18 @@ export function wallOf({ wallOffset }: Archive, now: Millis): Millis {
   return Math.max(0, Math.round(now + wallOffset))
 }
 
-/** Restores one record from disk. @returns false if it is not a stored room */
-export function restore(archive: Archive, bytes: Uint8Array): boolean {
-  const read = decode(archived, bytes)
-  const session = read && readRecord(read.session)
-  if (!read || !session) return false
-  const { form, ...rest } = read
-  const saved = { ...rest, imported: form === 'imported', session }
-  put(archive, session.entry, saved)
-  return true
+/** Adds a room that the store has, in place of what is known of it. */
+export function restore(archive: Archive, stored: StoredRoom): void {
+  const { entry } = stored.session
+  erase(archive, entry.session)
+  put(archive, entry, stored)
+}
+
+/** Replaces what is known of the room of a place by what the store has. */
+export function adopt(archive: Archive, place: string, stored: StoredRoom | null): void {
+  const session = archive.places.get(place)
+  if (session !== undefined) erase(archive, session)
+  if (stored) restore(archive, stored)
 }
 
 function put(archive: Archive, entry: Entry, saved: StoredRoom | null): ArchivedRoom {
@@ -145,30 +124,15 @@ export function find(archive: Archive, place: Place): StoredRoom | null {
   return latestOf(archive.rooms.get(archive.places.get(placeOf(place)) ?? ''))
 }
 
-/** The session of a room that is stored or being written; null for none. */
-export function sessionIn({ places }: Archive, place: Place): string | null {
-  return places.get(placeOf(place)) ?? null
+/** The session of the room at a place, also of one that is being removed; null for none. */
+export function roomAt({ places }: Archive, place: string): string | null {
+  return places.get(place) ?? null
 }
 
-/** Whether a name is reserved for a replaced room: no new room may have it. */
-export function isReserved({ rooms }: Archive, room: string): boolean {
-  const [, session] = /~([0-9a-z-]+)$/.exec(room) ?? []
-  return session !== undefined && rooms.has(session)
-}
-
-export function recordOf(session: string): string {
-  return `${ROOMS_PREFIX}${session}`
-}
-
-/** The session of a room with a write in progress, or that is being renamed; null for none. */
-export function pendingSession(archive: Archive, place: Place): string | null {
-  const session = archive.places.get(placeOf(place)) ?? ''
-  const room = archive.rooms.get(session)
-  return room?.writing || isRenamed(room, latestOf(room)) ? session : null
-}
-
-function isRenamed(room: ArchivedRoom | undefined, stored: StoredRoom | null): boolean {
-  return stored !== null && placeOf(stored.session.entry) !== room!.place
+/** Whether a write of the room of a place is in progress, or it is about to be removed. */
+export function isPending(archive: Archive, place: Place): boolean {
+  const room = archive.rooms.get(roomAt(archive, placeOf(place)) ?? '')
+  return room !== undefined && (room.writing !== null || latestOf(room) === null)
 }
 
 /** Adds changes to the next write of a room; a null room is removed. */
@@ -200,25 +164,20 @@ export function removals(segments: number): Map<number, null> {
   return new Map(Array.from({ length: segments }, (_none, segment) => [segment, null]))
 }
 
-export function keyOf(session: string, segment: number): string {
-  return `${SEGMENTS_PREFIX}${session} ${segment}`
+/** The name of a segment in the store. */
+export function segmentName(session: string, segment: number): string {
+  return `${session} ${segment}`
 }
 
-export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
-
-/** Begins the next write of a room. @returns its records */
-export function changesOf({ rooms }: Archive, session: string): Changes {
+/** Begins the next write of a room. @returns the changes of its segments */
+export function beginWrite({ rooms }: Archive, session: string): StoreChange['blobs'] {
   const room = rooms.get(session)
   if (!room?.next || room.writing) return []
   room.writing = room.next
   room.next = null
-  const { stored, segments } = room.writing
-  const form = stored?.imported ? 'imported' : 'kept'
-  const own = stored && ({ ...stored, form, session: writeRecord(stored.session) } as const)
-  return [
-    [recordOf(session), own && encode(archived, own)] as const,
-    ...Array.from(segments, ([segment, bytes]) => [keyOf(session, segment), bytes] as const),
-  ]
+  return Array.from(room.writing.segments, ([segment, bytes]) => {
+    return [segmentName(session, segment), bytes] as const
+  })
 }
 
 /** A write is done. @returns its waiters, and whether another write is requested */
@@ -232,25 +191,34 @@ export function confirmWrite(
   room.saved = stored
   room.writing = null
   if (!stored && !room.next) erase(archive, session)
-  else if (isRenamed(room, stored)) rename(archive, session, placeOf(stored!.session.entry))
   return { waiters, more: room.next !== null }
 }
 
 /** The write failed, and so do all later requests. @returns their waiters */
 export function failWrite(archive: Archive, session: string): Waiter[] {
   const room = archive.rooms.get(session)
-  if (!room?.writing) return []
-  const waiters = [...room.writing.waiters, ...(room.next?.waiters ?? [])]
+  if (!room) return []
+  const waiters = [...(room.writing?.waiters ?? []), ...(room.next?.waiters ?? [])]
   Object.assign(room, { writing: null, next: null })
   if (!room.saved) erase(archive, session)
   return waiters
 }
 
-function rename({ rooms, places }: Archive, session: string, place: string): void {
-  const room = rooms.get(session)!
+/** Gives a room another place. */
+export function rename({ rooms, places }: Archive, session: string, to: Place): void {
+  const room = rooms.get(session)
+  if (!room) return
   places.delete(room.place)
-  places.set(place, session)
-  room.place = place
+  room.place = placeOf(to)
+  places.set(room.place, session)
+  room.saved = renamed(room.saved, to)
+  if (room.next) room.next.stored = renamed(room.next.stored, to)
+}
+
+function renamed(stored: StoredRoom | null, to: Place): StoredRoom | null {
+  if (!stored) return null
+  const { session } = stored
+  return { ...stored, session: { ...session, entry: { ...session.entry, ...to } } }
 }
 
 function erase({ rooms, places }: Archive, session: string): void {

@@ -12,21 +12,22 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { DATAGRAM_MAX } from '../../../holdfast/src/ports.ts'
+import { DATAGRAM_MAX, type StoreChange, type StoredRecord } from '../../../holdfast/src/ports.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
-import * as archive from './archive.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } from './attachment.ts'
 import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
+import * as moves from './moves.ts'
 import * as persistence from './persistence.ts'
+import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as relayedPairs from './relayed-pairs.ts'
 import * as sessions from './sessions.ts'
@@ -41,6 +42,8 @@ import {
   send,
   type Turn,
 } from './state.ts'
+
+import { wait } from './waiting.ts'
 
 export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
@@ -178,11 +181,11 @@ function dispatch(call: Call, message: ToHub): void {
       return sessions.add(call, message)
     case 'change':
       return sessions.change(call, message)
-    case 'attach':
-      if (register.find(hub.registers, message.session)?.pending) {
-        return sessions.wait(call, message.session, message)
-      }
+    case 'attach': {
+      const row = register.find(hub.registers, message.session)
+      if (row?.pending) return wait(call, row.entry, message)
       return attach(call, message)
+    }
     case 'members': {
       if (!refusals.charge(call, 'rows', message.members.length)) return
       const known = message.session === from.session
@@ -228,42 +231,98 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
   }
 }
 
-/** The records to write for a session, atomically; `confirmWrite` or `failWrite` follows. */
-export function changesOf(hub: Hub, session: string): archive.Changes {
-  return [
-    [session, register.recordOf(hub.registers, session)],
-    ...archive.changesOf(hub.archive, session),
-  ]
+/**
+ * Begins the next write of a place; `confirmWrite`, `failWrite` or `settleWrite` follows. @returns
+ * null if a write is in progress or there is nothing to write
+ */
+export function beginWrite(hub: Hub, place: string): StoreChange | null {
+  return places.begin(hub, place)
 }
 
-/** Restores one record from disk; segments are not needed. @returns false if it is not the hub's */
-export function restore(hub: Hub, now: Millis, key: string, bytes: Uint8Array): boolean {
-  if (key.startsWith(archive.SEGMENTS_PREFIX)) return true
-  if (key.startsWith(archive.ROOMS_PREFIX)) return archive.restore(hub.archive, bytes)
-  return register.restore(hub.registers, now, bytes)
+/** Restores one record of the store. @returns false if it is not the hub's */
+export function restore(
+  hub: Hub,
+  now: Millis,
+  place: string,
+  { value, rev }: StoredRecord,
+): boolean {
+  const known = places.readPlace(value)
+  if (!known || register.placeOf(known.session.entry) !== place) return false
+  places.restore(hub, now, known, rev)
+  return true
 }
 
-/** The last records that `changesOf` returned for this session are persisted. */
-export function confirmWrite(turn: Turn, session: string): void {
-  persistence.confirmWrite(turn, session)
-  sessions.confirmWrite(turn, session)
-  resumeWaiting(turn, session)
+/** The change of a place is persisted. @param rev  of its record; 0 if that was removed */
+export function confirmWrite(turn: Turn, place: string, rev: number): void {
+  const writing = places.end(turn.hub, place, rev)
+  if (writing?.isMove) confirmMove(turn, writing.session!)
+  else if (writing && writing.session !== null) {
+    persistence.confirmWrite(turn, writing.session)
+    sessions.confirmWrite(turn, writing.session)
+  }
+  resumeWaiting(turn, place)
   sessions.proceedDue(turn)
 }
 
-/** The write failed: the requests behind its changes are refused with the reason. */
-export function failWrite(turn: Turn, session: string, why: string): void {
-  sessions.refuseEntrants(turn, session, why)
-  persistence.failWrite(turn, session, why)
-  sessions.failWrite(turn, session, why)
-  resumeWaiting(turn, session)
+function confirmMove(turn: Turn, session: string): void {
+  const { from, to } = turn.hub.moves.get(session) ?? {}
+  if (!from || !to || !moves.confirmWrite(turn, session)) return
+  sessions.endIfClosed(turn, session, from)
+  resumeWaiting(turn, register.placeOf(to))
+}
+
+/** The change was not made: the requests behind it are refused with the reason. */
+export function failWrite(turn: Turn, place: string, why: string): void {
+  const { hub } = turn
+  const writing = places.end(hub, place)
+  const session = writing?.session ?? null
+  const concerned = placesOf(hub, place, session)
+  if (writing?.isMove) moves.failWrite(turn, session!, why)
+  else {
+    sessions.refuseEntrants(turn, place, why)
+    if (session !== null) {
+      persistence.failWrite(turn, session, why)
+      sessions.failWrite(turn, session, why)
+    }
+  }
+  for (const one of concerned) resumeWaiting(turn, one)
+}
+
+// The place of a write, and both of a move: requests wait there.
+function placesOf({ moves: all }: Hub, place: string, session: string | null): Set<string> {
+  const move = all.get(session ?? '')
+  return new Set(move ? [place, move.from, register.placeOf(move.to)] : [place])
+}
+
+/**
+ * Nobody knows what became of the change, or it lost: compares it with what the store has now.
+ * @returns whether the same change must be made again
+ */
+export function settleWrite(turn: Turn, place: string, found: StoredRecord | null): boolean {
+  const { hub } = turn
+  const outcome = places.judge(hub, place, found)
+  if (outcome === 'open') return true
+  if (outcome !== 'lost') confirmWrite(turn, place, found?.rev ?? 0)
+  if (outcome === 'made') return false
+  const writing = outcome === 'lost' ? places.end(hub, place, found?.rev ?? 0) : null
+  const concerned = placesOf(hub, place, writing?.session ?? null)
+  sessions.adopt(turn, place, found && places.readPlace(found.value))
+  for (const one of concerned) resumeWaiting(turn, one)
+  sessions.proceedDue(turn)
+  return false
+}
+
+/** The places whose records must be written after a start: of moves that were interrupted. */
+export function unfinished({ moves: all }: Hub): string[] {
+  return Array.from(all.values(), ({ from }) => from)
 }
 
 // The write is over: handles the requests that waited for it.
-function resumeWaiting(turn: Turn, session: string): void {
-  goodbyes.endIfDeserted(turn, session)
-  const waiting = turn.hub.waiting.get(session) ?? []
-  turn.hub.waiting.delete(session)
+function resumeWaiting(turn: Turn, place: string): void {
+  const row = register.rowAt(turn.hub.registers, place)
+  if (row) goodbyes.endIfDeserted(turn, row.entry.session)
+  const waiting = turn.hub.waiting.get(place) ?? []
+  turn.hub.waiting.delete(place)
   for (const { connection, message } of waiting) {
     const call = callOf(turn, connection)
     if (call) dispatch(call, message)

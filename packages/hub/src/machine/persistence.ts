@@ -20,7 +20,6 @@ import type { StoredRoom } from './archive.ts'
 import * as budgets from './budgets.ts'
 import type { Exceeded } from './budgets.ts'
 import {
-  asideOf,
   type FromHub,
   NOT_NEXT,
   SEGMENT_PIECE_MAX,
@@ -30,9 +29,11 @@ import {
   TIME_MAX,
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as moves from './moves.ts'
+import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
-import type { Row } from './register.ts'
+import type { Add, Row } from './register.ts'
 import { detachAll } from './attachment.ts'
 import * as goodbyes from './goodbyes.ts'
 import {
@@ -45,6 +46,7 @@ import {
   isAttachedTo,
   type Turn,
 } from './state.ts'
+import { wait } from './waiting.ts'
 
 /** Time for a broken stream to be redialled, and for all streams after a restart of the hub. */
 export const BACK_MS: Millis = 3_000
@@ -66,6 +68,8 @@ export function receiveSegment(call: Call, message: Keep): void {
   row.opener = 0
   // Another primary is about to take over: segments of its predecessor come too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
+  // Its primary writes again once it has moved.
+  if (row.pending?.isMoving) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
   if (message.of > SEGMENT_PIECES_MAX) {
@@ -118,7 +122,7 @@ function store(call: Call, row: Row, message: Keep, bytes: Uint8Array): void {
   const waiter = { connection, number: message.number, index, acks }
   const room = archive.change(hub.archive, row.entry, stored, segments, waiter)
   room.founder ||= from.account.place
-  out.record(session)
+  out.record(register.placeOf(row.entry))
 }
 
 function follows(stored: StoredRoom | null, { from, index }: Keep, by: number): boolean {
@@ -153,19 +157,31 @@ function sessionOf(row: Row): StoredRoom['session'] {
   return { entry, members, recovers, hosts, entrants, invitations }
 }
 
-/** The record of a session is persisted: answers the waiters for its segments. */
+/** The record of a stored room is persisted: answers the waiters for its segments. */
 export function confirmWrite({ hub, out }: Turn, session: string): void {
+  if (hub.archive.rooms.get(session)?.writing) out.roomStored?.(session, '')
   const { waiters, more } = archive.confirmWrite(hub.archive, session)
-  const saved = hub.archive.rooms.get(session)?.saved
+  const room = hub.archive.rooms.get(session)
+  const saved = room?.saved
   const row = register.find(hub.registers, session)
   if (row) row.strict = saved?.acks === 'strict' ? saved.by : 0
   answerWaiters(session, waiters, '', out)
-  if (more) out.record(session)
+  if (more) out.record(room!.place)
 }
 
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   markStoreFailed(hub, session)
+  const room = hub.archive.rooms.get(session)
+  if (room?.writing ?? room?.next) out.roomStored?.(session, why)
   answerWaiters(session, archive.failWrite(hub.archive, session), why, out)
+}
+
+/** Another hub changed the record: segments that are under way do not follow what the store has. */
+export function adopt(turn: Turn, place: string, stored: StoredRoom | null): void {
+  const { hub } = turn
+  const known = hub.archive.places.get(place)
+  if (known !== undefined) failWrite(turn, known, NOT_NEXT)
+  archive.adopt(hub.archive, place, stored)
 }
 
 function answerWaiters(
@@ -236,19 +252,18 @@ export function open(turn: Turn, { stored, epoch, inc }: Opening, founder: regis
 }
 
 /**
- * A founder wants the room empty: the stored one is retained under another name (archive.ts) once
- * its session has ended. The request waits for the write. @returns false if that name is taken
+ * A founder wants the room empty: the stored one moves to another name once its session has ended,
+ * and the request waits for that. @returns false if the name is taken
  */
-export function replaceRoom({ hub, out }: Turn, { stored }: Opening): boolean {
+export function replaceRoom(call: Call, { stored }: Opening, message: Add): boolean {
+  const { hub, connection, out } = call
   const { entry } = stored.session
-  const { session } = entry
-  const place = { ...entry, room: asideOf(entry) }
-  const isTaken = register.inRoom(hub.registers, place).length > 0
-  if (isTaken || archive.sessionIn(hub.archive, place) !== null) return false
-  if (register.endSession(hub.registers, session, out)) return true
-  const renamed = { ...stored.session, entry: place }
-  archive.change(hub.archive, entry, { ...stored, session: renamed })
-  out.record(session)
+  if (register.endSession(hub.registers, entry.session, out)) wait(call, entry, message)
+  else {
+    const begun = moves.begin(call, entry.session, entry, { connection, message })
+    if (begun === 'taken') return false
+    if (begun === 'busy') wait(call, entry, message)
+  }
   return true
 }
 
@@ -263,7 +278,7 @@ function startRetention({ hub, now, out }: Turn, stored: StoredRoom, complete: b
   const until = archive.wallOf(hub.archive, now) + archive.keepMsOf(entry)
   const session = { ...stored.session, members: [] }
   archive.change(hub.archive, entry, { ...stored, session, until }).complete = complete
-  out.record(entry.session)
+  out.record(register.placeOf(entry))
 }
 
 /**
@@ -274,6 +289,7 @@ export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
+  places.sweep(turn)
   for (const [session, room] of hub.archive.rooms) {
     const stored = archive.latestOf(room)
     if (!stored) continue
@@ -286,7 +302,7 @@ export function sweep(turn: Turn): void {
 /** Drops a stored room. @returns false if there is none */
 export function drop({ hub, out }: Turn, session: string): boolean {
   const isThere = archive.drop(hub.archive, session)
-  if (isThere) out.record(session)
+  if (isThere) out.record(hub.archive.rooms.get(session)!.place)
   return isThere
 }
 
@@ -309,7 +325,7 @@ export function read({ hub, out }: Turn, session: string): chunks.Piece[] | null
   const { segments = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
   const all: chunks.Piece[] = []
   for (let segment = 0; segment < segments; segment++) {
-    const bytes = out.read(archive.keyOf(session, segment))
+    const bytes = out.read(archive.segmentName(session, segment))
     if (!bytes) return null
     all.push(...chunks.cut(bytes, SEGMENT_PIECE_MAX))
   }

@@ -28,13 +28,7 @@ import {
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Entrant } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import { proves } from '../../../holdfast/src/wire/digest.ts'
-import {
-  type Invitation,
-  type SessionRecord,
-  readRecord,
-  allowsRoles,
-  writeRecord,
-} from './records.ts'
+import { type Invitation, type SessionRecord, allowsRoles } from './records.ts'
 
 /** How often each primary is sent ARE_YOU_ALIVE. */
 export const ASK_MS: Millis = 2_000
@@ -79,6 +73,8 @@ interface Pending {
   isNew: boolean
   /** The row that a new one replaces; null if there was none. */
   before: Row | null
+  /** Whether the session only moves to another place (moves.ts). */
+  isMoving: boolean
   isWriting: boolean
 }
 
@@ -142,12 +138,13 @@ export type Question =
   | { kind: 'challenge'; session: string; epoch: number; nonce: number }
 
 /**
- * The sink of these functions. `send` addresses the primary by its number; `record` names a session
- * whose record must be written: `recordOf` returns it, then `confirmWrite` or `failWrite` follows.
+ * The sink of these functions. `send` addresses the primary by its number; `record` names a place
+ * (`placeOf`) whose record must be written: `recordOf` returns its session, then `confirmWrite` or
+ * `failWrite` follows.
  */
 export interface RegisterOut {
   send(to: PeerId, question: Question): void
-  record(session: string): void
+  record(place: string): void
 }
 
 type Recorder = Pick<RegisterOut, 'record'>
@@ -168,12 +165,9 @@ export type SessionOptions = Founder &
     hosts?: boolean
   }
 
-/** Restores one record from disk. @returns false if it is not a session record */
-export function restore(registers: Registers, now: Millis, bytes: Uint8Array): boolean {
-  const record = readRecord(bytes)
-  if (!record) return false
+/** Adds a session that the store has. */
+export function restore(registers: Registers, now: Millis, record: SessionRecord): void {
   insert(registers, rowOf(record, now))
-  return true
 }
 
 /**
@@ -208,14 +202,21 @@ export function begin(
   const row = { ...rowOf({ ...record, members }, now), storeFailed: false }
   const before = registers.rows.get(record.entry.session) ?? null
   insert(registers, row)
-  row.pending = { register: row.entry.register, isNew: true, before, isWriting: false }
-  out.record(record.entry.session)
+  row.pending = {
+    register: row.entry.register,
+    isNew: true,
+    before,
+    isMoving: false,
+    isWriting: false,
+  }
+  out.record(placeOf(row.entry))
   return row
 }
 
 /** The session of a room that has or will have a primary. */
 export function findAlive(registers: Registers, now: Millis, place: Place): Row | null {
-  return inRoom(registers, place).find((row) => !isDead(row, now)) ?? null
+  const row = inRoom(registers, place)
+  return row && !isDead(row, now) ? row : null
 }
 
 /**
@@ -248,19 +249,34 @@ export function allows(registers: Registers, now: Millis, demand: Demand): boole
 }
 
 function propose(row: Row, register: Register | null, out: Recorder): void {
-  row.pending = { register, isNew: false, before: null, isWriting: false }
-  out.record(row.entry.session)
+  row.pending = { register, isNew: false, before: null, isMoving: false, isWriting: false }
+  out.record(placeOf(row.entry))
+}
+
+/** While a session moves, all requests about it wait as for a change. */
+export function setMoving(row: Row): void {
+  const { register } = row.entry
+  row.pending = { register, isNew: false, before: null, isMoving: true, isWriting: false }
+}
+
+/** Gives a session another place. */
+export function rename(registers: Registers, session: string, { game, room }: Place): void {
+  const row = registers.rows.get(session)
+  if (!row) return
+  remove(registers, row)
+  Object.assign(row.entry, { game, room })
+  insert(registers, row)
 }
 
 /** The record of a session to write, with its pending change; null to remove it. */
-export function recordOf(registers: Registers, session: string): Uint8Array | null {
+export function recordOf(registers: Registers, session: string): SessionRecord | null {
   const row = registers.rows.get(session)
   if (!row) return null
-  if (row.pending) row.pending.isWriting = true
+  if (row.pending && !row.pending.isMoving) row.pending.isWriting = true
   row.savingCount = row.unsaved.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null
-  return writeRecord({ ...row, entry: { ...row.entry, register } })
+  return { ...row, entry: { ...row.entry, register } }
 }
 
 /**
@@ -278,14 +294,10 @@ export function confirmWrite(
   const { register, isNew } = row.pending
   row.pending = null
   if (register === null) {
-    erase(registers, row)
+    remove(registers, row)
     return 'ended'
   }
-  if (register.primary !== row.entry.register.primary) row.rttMs = null
-  row.entry.register = register
-  row.goneAt = Infinity
-  row.lastYes = now
-  row.missed = 0
+  setRegister(row, now, register)
   updateStanding(row)
   return isNew ? 'begun' : 'changed'
 }
@@ -294,11 +306,45 @@ export function confirmWrite(
 export function failWrite(registers: Registers, session: string): boolean {
   const row = registers.rows.get(session)
   if (!row?.pending?.isWriting) return false
+  withdraw(registers, row)
+  return true
+}
+
+/** Withdraws the pending change of a session, written or not. */
+export function withdraw(registers: Registers, row: Row): void {
+  if (!row.pending) return
   const { isNew, before } = row.pending
   if (before) insert(registers, before)
-  else if (isNew) erase(registers, row)
+  else if (isNew) remove(registers, row)
   row.pending = null
-  return true
+}
+
+/**
+ * Another hub changed the record of a session. Its list of members counts, unless the primary is
+ * attached here: its own list is newer. @returns whether the register changed
+ */
+export function adopt(registers: Registers, now: Millis, record: SessionRecord): boolean {
+  const row = registers.rows.get(record.entry.session)!
+  const before = row.entry.register
+  const { register } = record.entry
+  const isMoved = before.epoch !== register.epoch
+  const { recovers, hosts, entrants, invitations } = record
+  Object.assign(row, { recovers, hosts, entrants, invitations, unsaved: [], savingCount: 0 })
+  if (isMoved || !row.present.has(register.primary)) {
+    row.members = record.members
+    row.entry.players = record.entry.players
+  }
+  if (isMoved) setRegister(row, now, register)
+  updateStanding(row)
+  return isMoved
+}
+
+function setRegister(row: Row, now: Millis, register: Register): void {
+  if (register.primary !== row.entry.register.primary) row.rttMs = null
+  row.entry.register = register
+  row.goneAt = Infinity
+  row.lastYes = now
+  row.missed = 0
 }
 
 function mayChange(row: Row, now: Millis, demand: Demand): boolean {
@@ -373,7 +419,7 @@ export function setMembers(
   row.members = members
   row.entry.players = Math.min(players, members.length)
   updateStanding(row)
-  out.record(session)
+  out.record(placeOf(row.entry))
   return true
 }
 
@@ -473,7 +519,7 @@ export function create(now: Millis): Registers {
 function insert(registers: Registers, row: Row): void {
   const { entry } = row
   const before = registers.rows.get(entry.session)
-  if (before) erase(registers, before)
+  if (before) remove(registers, before)
   registers.rows.set(entry.session, row)
   for (const place of placesOf(entry)) {
     const ids = registers.places.get(place) ?? new Set()
@@ -481,7 +527,8 @@ function insert(registers: Registers, row: Row): void {
   }
 }
 
-function erase(registers: Registers, { entry }: Row): void {
+/** Removes a session from memory. */
+export function remove(registers: Registers, { entry }: Row): void {
   registers.rows.delete(entry.session)
   for (const place of placesOf(entry)) {
     const ids = registers.places.get(place)
@@ -499,10 +546,15 @@ export function placeOf({ game, room }: Place): string {
   return `${game.length} ${game} ${room}`
 }
 
-/** The sessions of a room, dead ones too. */
-export function inRoom(registers: Registers, place: Place): Row[] {
-  const ids = registers.places.get(placesOf(place)[1]) ?? []
-  return [...ids].map((id) => registers.rows.get(id)!)
+/** The session of a place, dead or not; null for none. */
+export function inRoom(registers: Registers, place: Place): Row | null {
+  return rowAt(registers, placeOf(place))
+}
+
+/** As `inRoom`, by key. */
+export function rowAt(registers: Registers, place: string): Row | null {
+  const [session = ''] = registers.places.get(`room ${place}`) ?? []
+  return registers.rows.get(session) ?? null
 }
 
 // A fresh row. It names every field: V8 gives an object that was spread and then extended a hidden

@@ -1,57 +1,39 @@
 /** Export and import of stored rooms as files, for the operator of a hub. */
 
 import { termOf } from '../../../holdfast/src/machine.ts'
-import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
-import { decode } from '../../../holdfast/src/wire/layout.ts'
 import * as archive from './archive.ts'
 import type { StoredRoom } from './archive.ts'
 import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
+import * as places from './places.ts'
 import * as register from './register.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import type { Hub, HubOut, Turn } from './state.ts'
-import { readRecord } from './records.ts'
 
 /** Retention of a saved room whose terms set none, in minutes. */
 const RETENTION_MINUTES = 10
-// Attempts to read a room that is written meanwhile.
-const TRIES_MAX = 10
 
 interface Reading {
   readonly hub: Hub
-  readonly out: Pick<HubOut, 'read'>
+  readonly out: Pick<HubOut, 'read' | 'readPlace'>
 }
 
-/** A room as persisted; null if there is none. */
+/** A room as the store has it; null if there is none, or it cannot be read. */
 export function exportRoom({ hub, out }: Reading, place: register.Place): Saved | null {
-  const session = archive.sessionIn(hub.archive, place)
-  if (session === null) return null
-  for (let count = 0; count < TRIES_MAX; count++) {
-    const saved = read(session, out)
-    if (saved !== 'changed') return saved
-  }
-  return null
-}
-
-// A write between two segments is detected by its record.
-function read(session: string, out: Reading['out']): Saved | 'changed' | null {
-  const key = archive.recordOf(session)
-  const before = out.read(key)
-  const stored = before && decode(archive.archived, before)
-  const record = stored && readRecord(stored.session)
-  if (!stored || !record) return null
+  const id = archive.roomAt(hub.archive, register.placeOf(place))
+  const bytes = id === null ? null : out.readPlace(hub.archive.rooms.get(id)!.place)
+  const known = bytes && places.readPlace(bytes)
+  if (!known?.stored) return null
+  const { entry, recovers, hosts, entrants } = known.session
+  const { session, game, room, playersMax, topology, terms, register: lead } = entry
   const segments: Uint8Array[] = []
-  for (let segment = 0; segment < stored.segments; segment++) {
-    const bytes = out.read(archive.keyOf(session, segment))
-    if (!bytes) return 'changed'
-    segments.push(bytes)
+  for (let segment = 0; segment < known.stored.segments; segment++) {
+    const found = out.read(archive.segmentName(session, segment))
+    if (!found) return null
+    segments.push(found)
   }
-  const after = out.read(key)
-  if (!after || !sameBytes(before, after)) return 'changed'
-  const { game, room, playersMax, topology, terms, register: lead } = record.entry
-  const { recovers, hosts, entrants } = record
-  const { next, time, index } = stored
-  const place = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
-  return { ...place, recovers, hosts, entrants, next, time, index, segments }
+  const { next, time, index } = known.stored
+  const head = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
+  return { ...head, recovers, hosts, entrants, next, time, index, segments }
 }
 
 export type ImportRefusal = 'is there' | 'full' | 'too large'
@@ -69,8 +51,8 @@ export function importRoom(
   const { session, playersMax, topology, recovers, hosts, entrants, segments } = saved
   const { index, time, next } = saved
   const isHere = register.find(hub.registers, session) ?? hub.archive.rooms.get(session)
-  const isPlayed = register.inRoom(hub.registers, as).length > 0
-  if (isHere || isPlayed || archive.find(hub.archive, as)) return 'is there'
+  const isTaken = archive.roomAt(hub.archive, register.placeOf(as)) !== null
+  if (isHere || isTaken || register.inRoom(hub.registers, as)) return 'is there'
   const { room, hub: all } = hub.budgets.limits
   const bytes = segments.reduce((sum, one) => sum + one.length, 0)
   if (bytes > room.kept) return 'too large'
@@ -94,7 +76,7 @@ export function importRoom(
     imported: true,
   }
   archive.change(hub.archive, entry, stored, new Map(segments.entries()))
-  out.record(session)
+  out.record(register.placeOf(as))
   return null
 }
 

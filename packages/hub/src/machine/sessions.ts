@@ -11,6 +11,7 @@ import {
   type PeerId,
 } from '../../../holdfast/src/machine.ts'
 import {
+  asideSession,
   type FromHub,
   LATER,
   NO_GAME,
@@ -32,6 +33,8 @@ import * as budgets from './budgets.ts'
 import * as challenge from './challenge.ts'
 import * as persistence from './persistence.ts'
 import * as listing from './listing.ts'
+import * as moves from './moves.ts'
+import type { PlaceRecord } from './places.ts'
 import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
@@ -51,6 +54,7 @@ import {
   broadcast,
   type Turn,
 } from './state.ts'
+import { wait, waitAgain } from './waiting.ts'
 
 // Rooms that the operator has closed: their sessions end, their stored state is dropped, and for a
 // while joins and founding are refused with the operator's reason.
@@ -64,9 +68,9 @@ export function close(turn: Turn, place: Place, shut: { why: string; until: Mill
   hub.closedRooms.set(placeOf(place), shut)
   const stored = archive.find(hub.archive, place)
   if (stored) persistence.drop(turn, stored.session.entry.session)
-  const rows = register.inRoom(hub.registers, place)
-  for (const { entry } of rows) end(turn, entry.session)
-  return rows.length
+  const row = register.inRoom(hub.registers, place)
+  if (row) end(turn, row.entry.session)
+  return row ? 1 : 0
 }
 
 // Its members notice that their session is gone, and learn why when they come back.
@@ -83,18 +87,25 @@ export function sweepClosed(turn: Turn): void {
   }
 }
 
+function isClosed({ hub, now }: At, place: string): boolean {
+  return (hub.closedRooms.get(place)?.until ?? -Infinity) > now
+}
+
 // Why a room is closed, and until when if that fits; null if it is open.
-function closedReason({ hub, now }: At, place: Place): string | null {
+function closedReason(turn: At, place: Place): string | null {
+  const { hub, now } = turn
   const shut = hub.closedRooms.get(placeOf(place))
-  if (!shut || shut.until <= now) return null
+  if (!shut || !isClosed(turn, placeOf(place))) return null
   const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
   return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
 }
 
-// After a write of a session: if its room is closed and it goes on, it ends now.
-function endIfClosed(turn: Turn, session: string): void {
+/** After a write of a session: if its room is closed, or the one that it left, it ends now. */
+export function endIfClosed(turn: Turn, session: string, left: string | null = null): void {
   const row = register.find(turn.hub.registers, session)
-  if (row && closedReason(turn, row.entry) !== null) end(turn, session)
+  if (!row) return
+  const isLeftClosed = left !== null && isClosed(turn, left)
+  if (isLeftClosed || closedReason(turn, row.entry) !== null) end(turn, session)
 }
 
 /** GET_ALL_SERVERS: one message per session of a page, then LAST_MESSAGE (T21). */
@@ -113,7 +124,7 @@ export function get(call: Call, message: ToHub & { kind: 'get' }): void {
   const { request, session } = message
   const row = register.find(hub.registers, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
-  if (row.pending) return wait(call, session, message)
+  if (row.pending) return wait(call, row.entry, message)
   send(connection, registerMessage(row, request, true, out), out)
 }
 
@@ -122,14 +133,6 @@ function registerMessage(row: register.Row, request: number, ok: boolean, out: H
   const { session, register: known } = row.entry
   const leader = challenge.leaderCertificate(row, out)
   return { kind: 'register', request, session, ok, register: known, leader }
-}
-
-/** Defers a request until the write is over; of each kind only the newest of a stream waits. */
-export function wait({ hub, connection }: Call, session: string, message: ToHub): void {
-  const others = (hub.waiting.get(session) ?? []).filter((other) => {
-    return other.connection !== connection || other.message.kind !== message.kind
-  })
-  hub.waiting.set(session, [...others, { connection, message }])
 }
 
 /** ADD_SERVER: a ticket, if given, is read first. */
@@ -152,13 +155,13 @@ export function add(call: Call, message: Add): void {
 /** A member registers an invitation; answered once persisted. */
 export function invite(call: Call, message: ToHub & { kind: 'invite' }): void {
   const { hub, connection, from, out } = call
-  const { session, inc } = from
-  const made = admission.invite(hub, register.find(hub.registers, session), inc, message)
-  if (made === 'waits') {
-    out.record(session)
-    return wait(call, session, message)
+  const row = register.find(hub.registers, from.session)
+  const made = admission.invite(hub, row, from.inc, message)
+  if (row && made === 'waits') {
+    out.record(placeOf(row.entry))
+    return wait(call, row.entry, message)
   }
-  const why = made === 'done' ? '' : made.why
+  const why = typeof made === 'string' ? '' : made.why
   send(connection, { kind: 'invited', request: message.request, why }, out)
 }
 
@@ -192,14 +195,15 @@ export function receiveVerdict(
 function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, connection, out } = call
   const { request, key } = message
-  const onItsWay = register.inRoom(hub.registers, message).find(({ pending }) => pending)
-  if (onItsWay) return wait(call, onItsWay.entry.session, message)
+  const isMoving = moves.at(hub, placeOf(message)) !== null
+  if (isMoving || register.inRoom(hub.registers, message)?.pending) {
+    return wait(call, message, message)
+  }
   const shut = closedReason(call, message)
   if (shut !== null) return refuse(connection, request, `${NOT_ADMITTED}${shut}`, out)
   const { known, opening } = found(call, message)
   // A write in flight decides whether the room may be opened.
-  const writing = known ? null : archive.pendingSession(hub.archive, message)
-  if (writing !== null) return wait(call, writing, message)
+  if (!known && archive.isPending(hub.archive, message)) return wait(call, message, message)
   if (typeof opening === 'number') {
     return refuse(connection, request, `${LATER}${opensAgain(opening)}`, out)
   }
@@ -218,8 +222,8 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   if (full) return refusals.answer(call, request, full)
   admission.enroll(known, key, entrance)
   if (admission.mustWait(known, key)) {
-    out.record(known.entry.session)
-    return wait(call, known.entry.session, message)
+    out.record(placeOf(known.entry))
+    return wait(call, known.entry, message)
   }
   call.from.foundSession = known.entry.session
   send(connection, welcome(call, known, message, false), out)
@@ -239,16 +243,29 @@ function found(
   return { known: opening ? null : known, opening }
 }
 
-const TAKEN = 'the stored room cannot be renamed: try again later'
+const TAKEN = 'the former room of this name cannot be renamed: try again later'
 
-const RESERVED = `${NOT_ADMITTED}this name is reserved for a stored room: choose another`
+const RESERVED = `${NOT_ADMITTED}this name is reserved for a former room: choose another`
 
 function replaceRoom(call: Call, message: Add, opening: Opening): void {
   const { hub, connection, out } = call
   const { request, room } = message
-  if (archive.isReserved(hub.archive, room)) return refuse(connection, request, RESERVED, out)
-  if (!persistence.replaceRoom(call, opening)) return refuse(connection, request, TAKEN, out)
-  wait(call, opening.stored.session.entry.session, message)
+  if (isReserved(hub, room)) return refuse(connection, request, RESERVED, out)
+  if (!persistence.replaceRoom(call, opening, message)) refuse(connection, request, TAKEN, out)
+}
+
+// A dead session makes room for a new one under another name, as a stored room does: its members
+// may play on without the hub, and come back.
+function moveAside(call: Call, message: Add, { entry }: register.Row): void {
+  const { connection, out } = call
+  const begun = moves.begin(call, entry.session, entry, { connection, message })
+  if (begun === 'busy') return wait(call, message, message)
+  if (begun === 'taken') refuse(connection, message.request, TAKEN, out)
+}
+
+function isReserved({ archive: { rooms }, registers }: Hub, room: string): boolean {
+  const session = asideSession(room)
+  return session !== null && (rooms.has(session) || registers.rows.has(session))
 }
 
 function create(
@@ -260,11 +277,16 @@ function create(
   const { hub, now, connection, from } = call
   const { request } = message
   if (opening && opening.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
-  if (!opening && archive.isReserved(hub.archive, message.room)) {
+  if (!opening && isReserved(hub, message.room)) {
     return refuse(connection, request, RESERVED, call.out)
   }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
+  const dead = opening ? null : register.inRoom(hub.registers, message)
+  if (dead) {
+    budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
+    return moveAside(call, message, dead)
+  }
   const newId = (): string => `${hub.boot.toString(36)}-${(++hub.created).toString(36)}`
   const row = opening
     ? persistence.open(call, opening, message)
@@ -375,7 +397,7 @@ function compareAndSet(call: Call, message: ToHub & { kind: 'change' }): void {
   const { request, session } = message
   const row = register.find(hub.registers, session)
   if (!row) return refuse(connection, request, `no session ${session}`, out)
-  if (row.pending) return wait(call, session, message)
+  if (row.pending) return wait(call, row.entry, message)
   const speaks = hub.attached.get(session)?.get(message.inc) === connection
   const no = registerMessage(row, request, false, out)
   // An attached stream has no earlier request pending, so a refusal settles this one.
@@ -402,23 +424,81 @@ export function confirmWrite(turn: Turn, session: string): void {
   const became = register.confirmWrite(hub.registers, now, session)
   if (became !== 'ended') endIfClosed(turn, session)
   if (!row || became === null) return
+  const asked = hub.pendingRequests.get(session)
+  hub.pendingRequests.delete(session)
   challenge.closeChallenge(hub.registers, now, session)
   if (became === 'ended') {
     listing.notifySession(row, 'ended', out)
     persistence.retain(turn, row)
     sessionExpiry.untrack(hub, session)
   } else sessionExpiry.endIfExpired(turn, session)
-  const asked = hub.pendingRequests.get(session)
-  hub.pendingRequests.delete(session)
-  if (asked?.kind === 'add') {
-    return answerFounder(turn, row, asked)
-  }
+  if (asked?.kind === 'add') return answerFounder(turn, row, asked)
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) send(asked.connection, registerMessage(row, asked.message.request, true, out), out)
-  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked.connection)
+  if (asked?.kind === 'change' && asked.message.why === 'recover')
+    sendStored(turn, row, before, asked.connection)
   if (became !== 'ended') listing.notifyMoved(row, before, out)
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
+}
+
+function removeSession(turn: Turn, row: register.Row): void {
+  const { hub, now, out } = turn
+  const { session } = row.entry
+  detachAll(turn, session)
+  challenge.closeChallenge(hub.registers, now, session)
+  register.remove(hub.registers, row)
+  sessionExpiry.untrack(hub, session)
+  listing.notifySession(row, 'ended', out)
+}
+
+/**
+ * Another hub changed the record of a place: what the store has replaces what this hub had, and the
+ * requests behind changes of our own are decided anew.
+ */
+export function adopt(turn: Turn, place: string, known: PlaceRecord | null): void {
+  const { hub, now } = turn
+  hub.counters.lost++
+  const moving = moves.at(hub, place)
+  if (moving) moves.cancel(turn, moving.session)
+  const pending = register.rowAt(hub.registers, place)
+  if (pending) withdraw(turn, pending)
+  const next = known?.lasts ? known.session : null
+  // It may have moved.
+  if (next) register.rename(hub.registers, next.entry.session, next.entry)
+  const own = register.rowAt(hub.registers, place)
+  const isSame = own?.entry.session === next?.entry.session
+  if (own && !isSame) removeSession(turn, own)
+  persistence.adopt(turn, place, known?.stored ? { ...known.stored, session: known.session } : null)
+  if (!next) return
+  if (!own || !isSame) return register.restore(hub.registers, now, next)
+  const { session } = next.entry
+  const isMoved = register.adopt(hub.registers, now, next)
+  if (own.members !== next.members) turn.out.record(place)
+  if (!isMoved) return
+  challenge.closeChallenge(hub.registers, now, session)
+  broadcast(turn, session, registerMessage(own, 0, true, turn.out))
+}
+
+// The request of a change that lost waits, to be decided by what won.
+function withdraw({ hub }: Turn, row: register.Row): void {
+  const { session } = row.entry
+  register.withdraw(hub.registers, row)
+  const asked = hub.pendingRequests.get(session)
+  hub.pendingRequests.delete(session)
+  if (!hub.registers.rows.has(session)) sessionExpiry.untrack(hub, session)
+  if (!asked) return
+  if (asked.kind === 'add') giveBackFounding(hub, asked.connection, session)
+  waitAgain(hub, placeOf(row.entry), asked)
+}
+
+// A process that retries until there is room has created nothing so far.
+function giveBackFounding(hub: Hub, connection: number, session: string): void {
+  const from = hub.connections.get(connection)
+  if (!from) return
+  from.created--
+  from.founded.delete(session)
+  budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
 }
 
 // A member that recovers a session continues from the former primary's segments if they contain
@@ -467,9 +547,9 @@ function answerFounder(
 }
 
 /** The write of an entrant, an invitation or a replaced room failed: refuses their requests. */
-export function refuseEntrants({ hub, out }: Turn, session: string, why: string): void {
-  const row = register.find(hub.registers, session)
-  const waiting = hub.waiting.get(session)
+export function refuseEntrants({ hub, out }: Turn, place: string, why: string): void {
+  const row = register.rowAt(hub.registers, place)
+  const waiting = hub.waiting.get(place)
   if (!waiting) return
   const left = waiting.filter(({ connection, message }) => {
     if (message.kind === 'invite') {
@@ -481,22 +561,18 @@ export function refuseEntrants({ hub, out }: Turn, session: string, why: string)
     refuse(connection, message.request, why, out)
     return false
   })
-  hub.waiting.set(session, left)
+  hub.waiting.set(place, left)
 }
 
 /** The write failed: refuses the request for its change. */
-export function failWrite({ hub, out }: Turn, session: string, why: string): void {
+export function failWrite(turn: Turn, session: string, why: string): void {
+  const { hub, out } = turn
   if (!register.failWrite(hub.registers, session)) return
   hub.counters.unkept++
   if (!hub.registers.rows.has(session)) sessionExpiry.untrack(hub, session)
   const asked = hub.pendingRequests.get(session)
   hub.pendingRequests.delete(session)
   if (!asked) return
-  const from = hub.connections.get(asked.connection)
-  // A process that retries until there is room has created nothing so far.
-  if (asked.kind === 'add' && from) {
-    from.created--
-    budgets.giveBack(hub.budgets, from.account, 'registrations', 1)
-  }
+  if (asked.kind === 'add') giveBackFounding(hub, asked.connection, session)
   refuse(asked.connection, asked.message.request, why, out)
 }

@@ -1,7 +1,7 @@
 /** The state of the hub, its sink, and functions to send messages. */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import type { Closing } from '../../../holdfast/src/ports.ts'
+import type { Closing, StoreChange } from '../../../holdfast/src/ports.ts'
 import * as budgets from './budgets.ts'
 import type { Account, Budgets, Buckets } from './budgets.ts'
 import { defaults } from './limits.ts'
@@ -17,7 +17,7 @@ import * as archive from './archive.ts'
 import type { Archive, StoredRoom } from './archive.ts'
 import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
 import * as register from './register.ts'
-import type { Add } from './register.ts'
+import type { Add, Place } from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
 import type { Relayed } from './relayed-pairs.ts'
 import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
@@ -92,6 +92,11 @@ export interface Hub {
   /** Closed rooms, by `placeOf`: the reason, and until when. */
   closedRooms: Map<string, { why: string; until: Millis }>
   registers: register.Registers
+  /** The records of places, by `placeOf`, and the number of their writes since the start. */
+  places: Map<string, PlaceState>
+  writes: number
+  /** Sessions on their way to another place. */
+  moves: Map<string, Move>
   /** Persisted rooms, and when they are swept next. */
   archive: Archive
   archivedAt: Millis
@@ -109,7 +114,7 @@ export interface Hub {
   removed: Map<string, Removed>
   /** The request behind a pending change, by session. */
   pendingRequests: Map<string, PendingRequest>
-  /** Requests that wait for a write, by session: the newest of a kind for each stream. */
+  /** Requests that wait for a write, by place: the newest of a kind for each stream. */
   waiting: Map<string, Waiting[]>
   /** Sessions created since the start. */
   created: number
@@ -123,6 +128,32 @@ export interface Hub {
   /** When sessions without members are swept next. */
   absentAt: Millis
   counters: typeof COUNTERS
+}
+
+/** One place, as this hub knows its record. */
+export interface PlaceState {
+  /** The revision of the record; 0 for none. */
+  rev: number
+  writing: Writing | null
+}
+
+/** A change in progress. */
+export interface Writing {
+  readonly change: StoreChange
+  /** The session that it contains, in progress or stored; null for none. */
+  readonly session: string | null
+  /** Whether it is a write of that session's move. */
+  readonly isMove: boolean
+}
+
+/** A move of a session (moves.ts). */
+export interface Move {
+  readonly from: string
+  readonly to: Place
+  /** Whether the record of the new place is written. */
+  isWritten: boolean
+  /** The request that waits for it; null for none. */
+  asked: { connection: number; message: Add } | null
 }
 
 /** When members were attached to a session, and who founded it. */
@@ -232,6 +263,8 @@ const COUNTERS = {
   vetoes: 0,
   /** Sessions and changes refused because their write failed. */
   unkept: 0,
+  /** Writes that lost against another hub. */
+  lost: 0,
   /** Streams closed because their message made the hub's code throw. */
   thrown: 0,
   /** Sessions that ended while their members stayed away. */
@@ -263,13 +296,17 @@ export interface HubOut {
   /** The STUN and TURN servers, with credentials for that player; left out if there are none. */
   servers?(player: string): Omit<FromHubOf<'ice'>, 'kind' | 'session'>
   /**
-   * Requests an atomic write of this session's changes: `recordOf` and `changesOf`, then
-   * `confirmWrite` or `failWrite`.
+   * Requests a write of this place's record: `beginWrite`, then `confirmWrite`, `failWrite` or
+   * `settleWrite`.
    */
-  record(session: string): void
-  /** The stored value of a key; null if there is none, or it cannot be read. */
-  read(key: string): Uint8Array | null
+  record(place: string): void
+  /** The stored record of a place; null if there is none, or it cannot be read. */
+  readPlace(place: string): Uint8Array | null
+  /** The stored segment of that name; null if there is none, or it cannot be read. */
+  read(name: string): Uint8Array | null
   close(connection: number, closing: Closing): void
+  /** The last write of a stored room was made, or not: then the reason, else ''. */
+  roomStored?(session: string, why: string): void
   roomChanged(event: RoomChange): void
 }
 
@@ -292,6 +329,9 @@ export function create(
     consults: false,
     closedRooms: new Map(),
     registers: register.create(now),
+    places: new Map(),
+    writes: 0,
+    moves: new Map(),
     archive: archive.create(),
     archivedAt: now,
     startedAt: now,
@@ -330,7 +370,7 @@ export function isAttachedTo({ hub, connection, from }: Call, session: string): 
 /** The sink for register.ts. */
 export function registerOut({ hub, out }: Turn): register.RegisterOut {
   return {
-    record: (session) => out.record(session),
+    record: (place) => out.record(place),
     send: (to, question) => {
       const stream = hub.attached.get(question.session)?.get(to)
       if (stream !== undefined) send(stream, question, out)

@@ -2,6 +2,7 @@
 
 import * as hub from '../machine/hub.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
+import * as register from '../machine/register.ts'
 import type { Place } from '../machine/register.ts'
 import { close } from '../machine/sessions.ts'
 import type { RoomChange, Applicant, Ticketing } from '../machine/state.ts'
@@ -12,13 +13,15 @@ import type {
   Loop,
   Opening,
   Store,
+  StoreChange,
+  StoredRecord,
+  StoreOutcome,
   Stream,
   StreamEvents,
 } from '../../../holdfast/src/ports.ts'
 import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
-import * as archive from '../machine/archive.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import { importRoom, type ImportRefusal } from '../machine/room-files.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
@@ -31,10 +34,8 @@ import type { Servers } from './given-servers.ts'
 export const DISK_MS: Millis = 2_000
 /** A failed write is retried no sooner than this, however many requests come. */
 const RETRY_MS: Millis = 250
-/** Most records of one write. */
-const RECORDS_MAX = 1_000
 
-/** Key of the signing key's seed in the store; session ids contain no space. */
+/** Key of the signing key's seed in the store; those of places begin with a digit. */
 export const SEED_RECORD = 'the hub'
 
 /** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
@@ -72,18 +73,24 @@ export class HubServer {
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
+  /** The places whose records must be written. */
   readonly #owed = new Set<string>()
-  /** The sessions of the current write that have yet to learn its result; null without one. */
-  #writing: string[] | null = null
+  /** Those whose write is in progress or has a result that is not reported yet. */
+  readonly #writing = new Set<string>()
+  /** Those of them that wait to ask the store again. */
+  readonly #unsure = new Set<string>()
+  #results: Result[] = []
   readonly #resultsAlarm: Alarm
   #trouble: HoldfastError | null = null
-  /** When the next write or retry is due. */
+  #isPlanned = false
+  /** When the next retry or check is due. */
   #diskAt: Millis = Infinity
   isDraining = false
-  /** Callbacks for when the records of a session are written. */
+  /** Callbacks for when a stored room is written, by session. */
   readonly #onStored = new Map<string, (error: HoldfastError | null) => void>()
-  /** Called when a write has ended. */
-  #written: (() => void) | null = null
+  /** Called when results were reported. */
+  readonly #onReported: (() => void)[] = []
+  #isClosed = false
   #count = 0
   #armedAt: Millis = Infinity
 
@@ -103,8 +110,8 @@ export class HubServer {
     this.hub.tickets = options.tickets ?? null
     this.hub.consults = Boolean(options.consult)
     this.hub.archive.wallOffset = options.wall() - loop.now()
-    for (const [key, bytes] of store.entries(archive.SEGMENTS_PREFIX)) {
-      if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, bytes)) continue
+    for (const [key, found] of store.entries()) {
+      if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, found)) continue
       throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
     }
     this.#alarm = loop.alarm(() => this.#wake())
@@ -121,10 +128,16 @@ export class HubServer {
       roomChanged: (event) => options.onRoomChange?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket, game) => this.#check(connection, ticket, game),
-      record: (session) => this.#record(session),
-      read: (key) => this.#read(key),
+      record: (place) => this.#record(place),
+      readPlace: (place) => this.#read(place, () => store.read(place)?.value ?? null),
+      read: (name) => this.#read(name, () => store.blob(name)),
       close: (connection, closing) => this.#close(connection, closing),
+      roomStored: (session, why) => {
+        this.#onStored.get(session)?.(why === '' ? null : new HoldfastError('store', why))
+        this.#onStored.delete(session)
+      },
     }
+    for (const place of hub.unfinished(this.hub)) this.#record(place)
     this.#arm()
     this.#writeIn(DISK_MS)
   }
@@ -179,7 +192,9 @@ export class HubServer {
   async close(): Promise<void> {
     this.#alarm.cancel()
     await this.#settled()
+    this.#isClosed = true
     this.#diskAlarm.cancel()
+    this.#resultsAlarm.cancel()
   }
 
   /** Refuses new streams. Resolves once all requested writes are done or have failed. */
@@ -189,10 +204,10 @@ export class HubServer {
   }
 
   async #settled(): Promise<void> {
-    while (this.#writing || (this.#owed.size > 0 && !this.#trouble)) {
-      const written = new Promise<void>((resolve) => (this.#written = resolve))
+    while (this.#writing.size > this.#unsure.size || (this.#owed.size > 0 && !this.#trouble)) {
+      const reported = new Promise<void>((resolve) => void this.#onReported.push(resolve))
       this.#write()
-      await written
+      await reported
     }
   }
 
@@ -320,19 +335,29 @@ export class HubServer {
     this.#alarm.set(due)
   }
 
-  #read(key: string): Uint8Array | null {
+  #read(what: string, read: () => Uint8Array | null): Uint8Array | null {
     try {
-      return this.#store.read(key)
+      return read()
     } catch (error) {
-      this.#report(error, `the record "${key}"`)
+      this.#report(error, `the record "${what}"`)
       return null
     }
   }
 
-  // Records requested during a write go into the next one: one sync for many.
-  #record(session: string): void {
-    this.#owed.add(session)
-    if (!this.#writing) this.#writeIn(this.#trouble ? RETRY_MS : 0)
+  #record(place: string): void {
+    this.#owed.add(place)
+    if (this.#trouble) this.#writeIn(RETRY_MS)
+    else this.#writeSoon()
+  }
+
+  // Once what runs now has changed all that it changes.
+  #writeSoon(): void {
+    if (this.#isPlanned) return
+    this.#isPlanned = true
+    this.#loop.soon(() => {
+      this.#isPlanned = false
+      this.#write()
+    })
   }
 
   #writeIn(wait: Millis): void {
@@ -342,57 +367,132 @@ export class HubServer {
     this.#diskAlarm.set(at)
   }
 
+  // A place has one write in progress; what is requested meanwhile goes into its next one.
   #write(): void {
     this.#diskAt = Infinity
-    if (this.#writing) return
-    const sessions = [...this.#owed].slice(0, RECORDS_MAX)
-    for (const session of sessions) this.#owed.delete(session)
-    this.#writing = sessions
-    try {
-      const records = sessions.flatMap((one) => hub.changesOf(this.hub, one))
-      this.#store.write(records, (error) => this.#wrote(error))
-    } catch (error) {
-      const known =
-        error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
-      this.#loop.soon(() => this.#wrote(known))
+    if (this.#isClosed) return
+    if (this.#owed.size === 0 && this.#writing.size === 0) {
+      const done = (error: HoldfastError | null): void => this.#checked(error)
+      return this.#asks(done, () => this.#store.check(done))
+    }
+    for (const place of [...this.#owed]) {
+      if (this.#writing.has(place)) continue
+      this.#owed.delete(place)
+      this.#attempt('the store', () => this.#begin(place))
     }
   }
 
-  #wrote(error: HoldfastError | null): void {
-    this.#trouble = error
-    this.#reportResults()
+  #begin(place: string): void {
+    const change = hub.beginWrite(this.hub, place)
+    if (!change) return
+    this.#writing.add(place)
+    this.#change(change)
   }
 
-  // Results cost signatures: they are reported in parts, one per turn, before the next write.
+  #checked(error: HoldfastError | null): void {
+    if (this.#isClosed) return
+    this.#trouble = error
+    this.#writeIn(DISK_MS)
+  }
+
+  #change(change: StoreChange): void {
+    const { key: place } = change
+    const done = (outcome: StoreOutcome): void => {
+      this.#unsure.delete(place)
+      if (outcome === 'conflict' || outcome === 'unknown') this.#look(change)
+      else this.#result({ place, outcome })
+    }
+    this.#asks(done, () => this.#store.cas(change, done))
+  }
+
+  // Only the record can tell whether a change was made, or which change won.
+  #look(change: StoreChange): void {
+    const { key: place } = change
+    const done = (found: StoredRecord | HoldfastError | null): void => {
+      this.#unsure.delete(place)
+      if (!(found instanceof HoldfastError)) return this.#result({ place, change, found })
+      this.#trouble = found
+      this.#retry(place, () => this.#look(change))
+    }
+    this.#asks(done, () => this.#store.get(place, done))
+  }
+
+  // An error that the store throws is its answer.
+  #asks(done: (error: HoldfastError) => void, ask: () => void): void {
+    try {
+      ask()
+    } catch (error) {
+      this.#loop.soon(() => done(asError(error)))
+    }
+  }
+
+  // Until then nobody waits for the end of this write, such as `close`.
+  #retry(place: string, run: () => void): void {
+    this.#unsure.add(place)
+    const again = (): void => void (this.#isClosed || run())
+    this.#loop.alarm(again).set(this.#loop.now() + RETRY_MS)
+    this.#resume()
+  }
+
+  #resume(): void {
+    for (const resolve of this.#onReported.splice(0)) resolve()
+  }
+
+  #result(result: Result): void {
+    this.#results.push(result)
+    if (this.#results.length === 1) this.#loop.soon(() => this.#reportResults())
+  }
+
+  // Results cost signatures: they are reported in parts, one per turn.
   #reportResults(): void {
-    const error = this.#trouble
-    const left = this.#writing!
-    const sessions = left.splice(0, PART_MAX)
     const { turn } = this
-    for (const one of sessions) {
-      // An error in one session does not affect the others.
-      this.#attempt('the disk', () => {
-        if (!error) return hub.confirmWrite(turn, one)
-        hub.failWrite(turn, one, error.message)
-        // Changes already in effect, such as a list of members, must still be written.
-        if (this.hub.registers.rows.has(one)) this.#owed.add(one)
-      })
-      this.#onStored.get(one)?.(error)
-      this.#onStored.delete(one)
+    for (const result of this.#results.splice(0, PART_MAX)) {
+      // An error in one place does not affect the others.
+      this.#attempt('the store', () => this.#settle(turn, result))
     }
     this.#arm()
-    if (left.length > 0) return this.#resultsAlarm.set(turn.now)
-    this.#writing = null
-    this.#writeIn(this.#owed.size > 0 && !error ? 0 : DISK_MS)
-    this.#written?.()
+    if (this.#results.length > 0) this.#resultsAlarm.set(turn.now)
+    if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()
+    else this.#writeIn(DISK_MS)
+    this.#resume()
   }
+
+  #settle(turn: hub.Turn, result: Result): void {
+    const { place } = result
+    if ('change' in result) {
+      this.#trouble = null
+      this.#writing.delete(place)
+      const isOpen = hub.settleWrite(turn, place, result.found)
+      if (!isOpen) return
+      this.#writing.add(place)
+      return this.#retry(place, () => this.#change(result.change))
+    }
+    const { outcome } = result
+    const error = outcome instanceof HoldfastError ? outcome : null
+    this.#trouble = error
+    this.#writing.delete(place)
+    if (!(outcome instanceof HoldfastError)) return hub.confirmWrite(turn, place, outcome.rev)
+    hub.failWrite(turn, place, outcome.message)
+    // Changes already in effect, such as a list of members, must still be written.
+    if (register.rowAt(this.hub.registers, place)) this.#owed.add(place)
+  }
+}
+
+/** What became of a write, or what the store has after one with an unknown end. */
+type Result = { readonly place: string } & (
+  | { readonly outcome: Exclude<StoreOutcome, string> }
+  | { readonly change: StoreChange; readonly found: StoredRecord | null }
+)
+
+function asError(error: unknown): HoldfastError {
+  return error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
 }
 
 const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
 
 // The hub keeps its signing key over restarts.
 function seedOf(store: Store, loop: Loop): Uint8Array {
-  const known = store.read(SEED_RECORD)
+  const known = store.read(SEED_RECORD)?.value
   if (known?.length === KEY_BYTES) return known
   if (known) {
     const found = `${known.length} bytes`
@@ -400,7 +500,7 @@ function seedOf(store: Store, loop: Loop): Uint8Array {
   }
   const seed = loop.random(KEY_BYTES)
   // If this write fails, the key differs after the next start, which members accept.
-  store.write([[SEED_RECORD, seed]], () => {})
+  store.cas({ key: SEED_RECORD, rev: 0, value: seed, blobs: [] }, () => {})
   return seed
 }
 

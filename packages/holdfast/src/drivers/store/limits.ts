@@ -1,35 +1,34 @@
 /** The limits of every store, so that none accepts what another refuses. */
 
 import { badValue } from '../../machine.ts'
+import type { StoreChange } from '../../ports.ts'
 
 /** Longest key, in UTF-16 units. */
 export const KEY_MAX = 512
 /** Largest value, in bytes: records are small. */
 export const VALUE_MAX: number = 1024 * 1024
 
-/** Changes of one write: null removes. */
-export type Changes = readonly (readonly [key: string, value: Uint8Array | null])[]
-
 /**
- * Refuses a write that no store accepts, before any of it is written.
+ * Refuses a change that no store accepts, before any of it is written.
  *
- * @throws HoldfastError `bad-value` for a key that is empty, too long, or holds NUL or half a
- *   surrogate pair, and for a value that is too large
+ * @throws HoldfastError `bad-value` for a key or a name that is empty, too long, or holds NUL or
+ *   half a surrogate pair, and for a value that is too large
  */
-export function checkChanges(changes: Changes): void {
-  for (const [key, value] of changes) {
-    if (key === '' || key.length > KEY_MAX) {
-      throw badValue(`a key of a store has 1 to ${KEY_MAX} characters: ${key.length}`)
-    }
-    // NUL and half surrogates do not survive UTF-8, so two keys could become one.
-    if (/\0|\p{Surrogate}/u.test(key)) {
-      throw badValue(`a key of a store is text: ${JSON.stringify(key)}`)
-    }
-    if (value !== null && value.length > VALUE_MAX) {
-      throw badValue(
-        `a value of a store has at most ${VALUE_MAX} bytes: ${value.length} at '${key}'`,
-      )
-    }
+export function checkChange({ key, value, blobs }: StoreChange): void {
+  checkEntry('key', key, value)
+  for (const [name, bytes] of blobs) checkEntry('name', name, bytes)
+}
+
+function checkEntry(what: 'key' | 'name', key: string, value: Uint8Array | null): void {
+  if (key === '' || key.length > KEY_MAX) {
+    throw badValue(`a ${what} in a store has 1 to ${KEY_MAX} characters: ${key.length}`)
+  }
+  // NUL and half surrogates do not survive UTF-8, so two keys could become one.
+  if (/\0|\p{Surrogate}/u.test(key)) {
+    throw badValue(`a ${what} in a store is text: ${JSON.stringify(key)}`)
+  }
+  if (value !== null && value.length > VALUE_MAX) {
+    throw badValue(`a value in a store has at most ${VALUE_MAX} bytes: ${value.length} at '${key}'`)
   }
 }
 

@@ -1,47 +1,81 @@
 /** A store that lives as long as its process: for tests, and where nothing must be kept. */
 
 import { HoldfastError } from '../../machine.ts'
-import type { Store } from '../../ports.ts'
-import { checkChanges, compareKeys, type Changes } from './limits.ts'
+import type { Store, StoreChange, StoredRecord, StoreOutcome } from '../../ports.ts'
+import { checkChange, compareKeys } from './limits.ts'
 
 export function createMemoryStore(): Store {
   return new MemoryStore()
 }
 
 class MemoryStore implements Store {
-  readonly #records = new Map<string, Uint8Array>()
+  readonly #records = new Map<string, StoredRecord>()
+  readonly #blobs = new Map<string, Uint8Array>()
+  #rev = 0
   #open = true
 
-  entries(before?: string): Iterable<readonly [key: string, value: Uint8Array]> {
+  entries(): Iterable<readonly [key: string, found: StoredRecord]> {
     this.#check()
     return [...this.#records]
-      .filter(([key]) => before === undefined || compareKeys(key, before) < 0)
       .sort(([a], [b]) => compareKeys(a, b))
-      .map(([key, value]) => [key, new Uint8Array(value)] as const)
+      .map(([key, found]) => [key, copyOf(found)] as const)
   }
 
-  read(key: string): Uint8Array | null {
+  read(key: string): StoredRecord | null {
     this.#check()
-    const value = this.#records.get(key)
+    const found = this.#records.get(key)
+    return found ? copyOf(found) : null
+  }
+
+  blob(name: string): Uint8Array | null {
+    this.#check()
+    const value = this.#blobs.get(name)
     return value ? new Uint8Array(value) : null
   }
 
-  write(changes: Changes, done: (error: HoldfastError | null) => void): void {
+  get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void {
+    const found = this.read(key)
+    queueMicrotask(() => done(found))
+  }
+
+  cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {
     this.#check()
-    checkChanges(changes)
-    for (const [key, value] of changes) {
-      if (value === null) this.#records.delete(key)
-      else this.#records.set(key, new Uint8Array(value))
-    }
+    checkChange(change)
+    const outcome = this.#change(change)
+    queueMicrotask(() => done(outcome))
+  }
+
+  check(done: (error: HoldfastError | null) => void): void {
+    this.#check()
     queueMicrotask(() => done(null))
   }
 
   close(): void {
     this.#open = false
     this.#records.clear()
+    this.#blobs.clear()
+  }
+
+  #change({ key, rev, value, blobs }: StoreChange): StoreOutcome {
+    if (rev !== (this.#records.get(key)?.rev ?? 0)) return 'conflict'
+    for (const [name, bytes] of blobs) {
+      if (bytes) this.#blobs.set(name, new Uint8Array(bytes))
+      else this.#blobs.delete(name)
+    }
+    if (value === null) {
+      this.#records.delete(key)
+      return { rev: 0 }
+    }
+    const now = ++this.#rev
+    this.#records.set(key, { value: new Uint8Array(value), rev: now })
+    return { rev: now }
   }
 
   #check(): void {
     if (!this.#open) throw new HoldfastError('store', 'the store is closed')
   }
+}
+
+function copyOf({ value, rev }: StoredRecord): StoredRecord {
+  return { value: new Uint8Array(value), rev }
 }

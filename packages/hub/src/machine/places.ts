@@ -1,0 +1,210 @@
+/**
+ * The store's records: one for each place, a room of a game.
+ *
+ * A record contains the session of its place, the stored room, or both as the same session. It
+ * changes only by compare-and-set on its revision, so of two hubs that change one place only one
+ * succeeds. A store may not say what became of a change (`unknown`), and may report a conflict with
+ * our own change whose answer was lost. So each record names its writer. A hub that finds its own
+ * mark has succeeded; one that finds the old revision repeats the change, because the first may
+ * still be on its way.
+ */
+
+import {
+  blob,
+  decode,
+  encode,
+  flag,
+  maybe,
+  record,
+  u32,
+  varint,
+  word,
+} from '../../../holdfast/src/wire/layout.ts'
+import { acks } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { StoreChange, StoredRecord } from '../../../holdfast/src/ports.ts'
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
+import * as archive from './archive.ts'
+import type { StoredRoom } from './archive.ts'
+import { readRecord, type SessionRecord, writeRecord } from './records.ts'
+import * as moves from './moves.ts'
+import * as register from './register.ts'
+import type { Place } from './register.ts'
+import type { Hub, PlaceState, Turn, Writing } from './state.ts'
+
+/** Most bytes of a session's record. */
+export const RECORD_MAX: number = 1024 * 1024
+
+/** What the store has of a place. */
+export interface PlaceRecord {
+  /** The process that wrote it, by its `boot`, and the number of that write. */
+  readonly boot: number
+  readonly write: number
+  /** Whether the session lasts. */
+  readonly lasts: boolean
+  readonly session: SessionRecord
+  /** The stored room; null if it is not stored. */
+  readonly stored: Omit<StoredRoom, 'session'> | null
+}
+
+/** The stored room in it. */
+export const roomLayout = record({
+  imported: flag,
+  by: varint,
+  index: varint,
+  time: varint,
+  at: varint,
+  next: varint,
+  acks,
+  segments: varint,
+  bytes: varint,
+  until: varint,
+})
+/** The record of a place. */
+export const placeLayout = record({
+  form: word(['place']),
+  boot: u32,
+  write: varint,
+  lasts: flag,
+  session: blob(RECORD_MAX),
+  stored: maybe(roomLayout),
+})
+
+/** Encodes a record. */
+export function encodePlace({ session, ...rest }: PlaceRecord): Uint8Array {
+  return encode(placeLayout, { form: 'place', ...rest, session: writeRecord(session) })
+}
+
+/** Decodes a record; null if it is none. */
+export function readPlace(bytes: Uint8Array): PlaceRecord | null {
+  const read = decode(placeLayout, bytes)
+  const session = read && readRecord(read.session)
+  if (!read || !session) return null
+  const { form: _, ...rest } = read
+  return { ...rest, session }
+}
+
+/** The state of a place, created if it is unknown. */
+function stateOf({ places }: Hub, key: string): PlaceState {
+  const known = places.get(key) ?? { rev: 0, writing: null }
+  places.set(key, known)
+  return known
+}
+
+/**
+ * Begins the next change of a place's record, of all that is to be written of it. @returns null if
+ * a change is in progress, or there is nothing to change
+ */
+export function begin(hub: Hub, key: string): StoreChange | null {
+  const state = stateOf(hub, key)
+  if (state.writing) return null
+  const moving = moves.at(hub, key)
+  const content = moving ? ofMove(hub, key, moving) : contentOf(hub, key)
+  if (!content || (!content.record && state.rev === 0 && content.session === null)) {
+    if (state.rev === 0) hub.places.delete(key)
+    return null
+  }
+  const { record: known, blobs = [], session } = content
+  const mark = { boot: hub.boot, write: ++hub.writes }
+  const value = known && encodePlace({ ...mark, ...known })
+  const change = { key, rev: state.rev, value, blobs }
+  state.writing = { change, session, isMove: moving !== null }
+  return change
+}
+
+interface Content {
+  /** Null for none: the record is removed. */
+  readonly record: Omit<PlaceRecord, 'boot' | 'write'> | null
+  readonly session: string | null
+  readonly blobs?: StoreChange['blobs']
+}
+
+function contentOf(hub: Hub, key: string): Content {
+  const row = register.rowAt(hub.registers, key)
+  const id = archive.roomAt(hub.archive, key)
+  const lasting = row && register.recordOf(hub.registers, row.entry.session)
+  const blobs = id === null ? [] : archive.beginWrite(hub.archive, id)
+  const stored = archive.latestOf(hub.archive.rooms.get(id ?? ''))
+  // Of a session that ends its stored room keeps the newest record.
+  const session = lasting ?? (stored && (row ?? stored.session))
+  const record = session && { lasts: lasting !== null, session, stored }
+  return { record, session: row?.entry.session ?? id, blobs }
+}
+
+// The new record of a moving session, then the removal of the old one; null for neither.
+function ofMove(hub: Hub, key: string, { session, move }: Moving): Content | null {
+  if ((key === move.from) !== move.isWritten) return null
+  if (move.isWritten) return { record: null, session }
+  const row = register.recordOf(hub.registers, session)
+  const stored = hub.archive.rooms.get(session)?.saved ?? null
+  const known = row ?? stored?.session
+  if (!known) return null
+  const renamed = { ...known, entry: { ...known.entry, ...move.to } }
+  return { record: { lasts: row !== null, session: renamed, stored }, session }
+}
+
+type Moving = NonNullable<ReturnType<typeof moves.at>>
+
+/** Adds a record of the store. A session that is at two places was about to move. */
+export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number): void {
+  const { session } = known
+  const { entry } = session
+  hub.places.set(register.placeOf(entry), { rev, writing: null })
+  const other = placeIn(hub, entry.session)
+  if (other) {
+    moves.resume(hub, entry.session, [other, entry])
+    return
+  }
+  if (known.lasts) register.restore(hub.registers, now, session)
+  if (known.stored) archive.restore(hub.archive, { ...known.stored, session })
+}
+
+function placeIn({ registers, archive: { rooms } }: Hub, session: string): Place | null {
+  return (
+    register.find(registers, session)?.entry ?? rooms.get(session)?.saved?.session.entry ?? null
+  )
+}
+
+/** Requests the removal of records that contain nothing any more. */
+export function sweep({ hub, out }: Pick<Turn, 'hub' | 'out'>): void {
+  for (const [key, { writing }] of hub.places) {
+    if (writing || register.rowAt(hub.registers, key)) continue
+    if (!archive.roomAt(hub.archive, key)) out.record(key)
+  }
+}
+
+/**
+ * The change in progress ended.
+ *
+ * @param rev  the revision of the record now, by default as before; 0 for none
+ */
+export function end(hub: Hub, key: string, rev = stateOf(hub, key).rev): Writing | null {
+  const { writing } = stateOf(hub, key)
+  if (rev === 0) hub.places.delete(key)
+  else hub.places.set(key, { rev, writing: null })
+  return writing
+}
+
+/**
+ * Compares the change in progress with what the store has: whether it was made, was made and then
+ * replaced by another, may still be made, or lost against another. Of a change that was replaced
+ * only a founding can be told, by the session's id; of any other the register tells its sender.
+ */
+export function judge(
+  hub: Hub,
+  key: string,
+  found: StoredRecord | null,
+): 'made' | 'replaced' | 'open' | 'lost' {
+  const { writing } = stateOf(hub, key)
+  if (!writing) return 'lost'
+  const { value, rev } = writing.change
+  // The mark in it is nobody else's.
+  const isMade = found && value ? sameBytes(found.value, value) : found === value
+  if (isMade) return 'made'
+  const row = register.find(hub.registers, writing.session ?? '')
+  // Who reopens a stored room goes on with its session, as another hub may have.
+  const isFounding = row?.pending?.isNew && row.pending.isWriting && row.opener === 0
+  const has = isFounding && found ? readPlace(found.value) : null
+  if (has && has.session.entry.session === writing.session) return 'replaced'
+  return (found?.rev ?? 0) === rev ? 'open' : 'lost'
+}

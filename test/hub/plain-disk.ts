@@ -1,0 +1,24 @@
+/** A store's content as plain data, for tests that play the disk themselves. */
+
+import type { StoreChange, StoredRecord, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
+
+export class PlainDisk {
+  readonly records = new Map<string, StoredRecord>()
+  readonly blobs = new Map<string, Uint8Array>()
+  #rev = 0
+
+  /** Makes a change, if its revision is the record's. */
+  change({ key, rev, value, blobs }: StoreChange): Exclude<StoreOutcome, Error | 'unknown'> {
+    if (rev !== (this.records.get(key)?.rev ?? 0)) return 'conflict'
+    for (const [name, bytes] of blobs) {
+      if (bytes) this.blobs.set(name, bytes)
+      else this.blobs.delete(name)
+    }
+    if (!value) {
+      this.records.delete(key)
+      return { rev: 0 }
+    }
+    this.records.set(key, { value, rev: ++this.#rev })
+    return { rev: this.#rev }
+  }
+}
