@@ -14,6 +14,7 @@ import { objectsModel } from './objects.ts'
 import * as objects from './objects-scopes.ts'
 import * as pieces from './pieces.ts'
 import * as recall from './recall.ts'
+import * as places from './places.ts'
 import * as register from './register.ts'
 import * as restarts from './restarts.ts'
 import * as rights from './rights.ts'
@@ -31,6 +32,7 @@ import * as takeover from './takeover.ts'
 export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly NamedModel[]>>>> = {
   hub: {
     kept: inScopes(keptModel, kept.SCOPES, kept.MUTANTS),
+    places: inScopes(places.placesModel, places.SCOPES, places.MUTANTS),
     register: inScopes(register.registerModel, register.SCOPES, register.MUTANTS),
   },
   link: { link: inScopes(link.linkModel, link.SCOPES, link.MUTANTS) },

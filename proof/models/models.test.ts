@@ -8,6 +8,7 @@ import { MODELS } from './index.ts'
 /** What the scopes of a model prove, where their rows say nothing else; and findings. */
 const PROVES: Readonly<Record<string, readonly [numbers: string, findings: string]>> = {
   kept: ['', '(AP-1)'],
+  places: ['T23', ''],
   register: ['', ''],
   link: ['B2, B3', ''],
   seal: ['', '(SE-2) (SE-12)'],

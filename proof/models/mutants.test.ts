@@ -8,6 +8,7 @@ import { MODELS } from './index.ts'
 /** What is proved by the mutants of a model, where their rows say nothing else; and findings. */
 const PROVES: Readonly<Record<string, readonly [numbers: string, findings: string]>> = {
   kept: ['', '(AP-1)'],
+  places: ['T23', ''],
   seal: ['', '(SE-12)'],
   session: ['', '(SE-4)'],
   lease: ['T43', ''],
