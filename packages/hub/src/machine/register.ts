@@ -553,7 +553,7 @@ export function inRoom(registers: Registers, place: Place): Row | null {
 
 /** As `inRoom`, by key. */
 export function rowAt(registers: Registers, place: string): Row | null {
-  const [session = ''] = registers.places.get(`room ${place}`) ?? []
+  const session = registers.places.get(`room ${place}`)?.values().next().value ?? ''
   return registers.rows.get(session) ?? null
 }
 

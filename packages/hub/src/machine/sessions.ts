@@ -436,8 +436,7 @@ export function confirmWrite(turn: Turn, session: string): void {
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) send(asked.connection, registerMessage(row, asked.message.request, true, out), out)
-  if (asked?.kind === 'change' && asked.message.why === 'recover')
-    sendStored(turn, row, before, asked.connection)
+  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked.connection)
   if (became !== 'ended') listing.notifyMoved(row, before, out)
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }

@@ -370,7 +370,8 @@ export class HubServer {
   // A place has one write in progress; what is requested meanwhile goes into its next one.
   #write(): void {
     this.#diskAt = Infinity
-    if (this.#isClosed) return
+    // Results are reported first: what they request goes into the same write.
+    if (this.#isClosed || this.#results.length > 0) return
     if (this.#owed.size === 0 && this.#writing.size === 0) {
       const done = (error: HoldfastError | null): void => this.#checked(error)
       return this.#asks(done, () => this.#store.check(done))
@@ -452,7 +453,7 @@ export class HubServer {
     }
     this.#arm()
     if (this.#results.length > 0) this.#resultsAlarm.set(turn.now)
-    if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()
+    else if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()
     else this.#writeIn(DISK_MS)
     this.#resume()
   }
