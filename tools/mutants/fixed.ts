@@ -85,7 +85,7 @@ export const FIXED: readonly Fixed[] = [
     'true',
   ),
   fixed('R2', 'hub/machine/register.ts RECOVER_MS', '15_000', '5_000'),
-  fixed('R3', 'hub/machine/register.ts confirmWrite', 'row.lastYes = now', ''),
+  fixed('R3', 'hub/machine/register.ts setRegister', 'row.lastYes = now', ''),
   fixed('R4', 'hub/machine/register.ts receiveYes', ' || register.epoch !== answer.epoch', ''),
   fixed('R7', 'hub/machine/register.ts mayRecover', 'row.present.has(inc) && ', ''),
   fixed('R8', 'hub/machine/register.ts isDead', 'backup === 0 && ', ''),
