@@ -152,6 +152,43 @@ describe('objects that are kept', () => {
     expect(shown(linus, Stroke).map(([, state]) => state)).toEqual([{ x: 1, ink: 'red' }])
   })
 
+  test('have the writes of whoever was cut off and opens the room, but to what was taken', async () => {
+    const w = world({ seed: 10, conditions: 'rtt=20' })
+    const ada = await joining(w, { name: 'Ada' })
+    const grace = await joining(w, { name: 'Grace' })
+    await w.runUntil(() => grace.safety === 'backed-up', 10_000)
+    const own = ada.create(Stroke, { x: 1, ink: 'red' })
+    const taken = ada.create(Stroke, { x: 2, ink: 'blue' })
+    await w.run(500)
+    const heard: string[] = []
+    for (const one of [own, taken]) one.on('gone', () => heard.push(`gone ${one.id}`))
+    own.on('granted', () => heard.push('granted'))
+    const mend = w.partition([[w.nodeOf(ada)]])
+    await w.runUntil(() => grace.members.length === 1, 30_000)
+    // Grace serves now, and takes one; Ada does not know.
+    const hers = grace.all(Stroke).find(({ id }) => id === taken.id)!
+    expect(await act(w, hers.take())).toEqual({ ok: true })
+    hers.set({ x: 22, ink: 'green' })
+    own.set({ ink: 'pink' })
+    taken.set({ ink: 'black' })
+    await w.run(500)
+    w.kill(grace)
+    mend()
+    const { inc } = ada.me
+    expect(await w.runUntil(() => ada.me.inc !== inc && ada.status === 'live', 90_000)).toBe(true)
+    await w.run(1_000)
+    const states = [
+      [own.id, { x: 1, ink: 'pink' }],
+      [taken.id, { x: 22, ink: 'green' }],
+    ]
+    expect([own, taken].map(({ id, state }) => [id, { ...state }])).toEqual(states)
+    expect([ada.all(Stroke).includes(own), ada.all(Stroke).includes(taken)]).toEqual([true, true])
+    expect([own.mine, own.away, taken.away, heard]).toEqual([true, false, true, []])
+    // And so the hub has them.
+    w.kill(ada)
+    expect(shown(await joining(w, { name: 'Linus' }), Stroke)).toEqual(states)
+  })
+
   test('are sealed with the key of the room, and whoever opens it has their own at once', async () => {
     const w = world({ seed: 9, conditions: 'rtt=20' })
     const keepRoom = { key: '5a'.repeat(32) }

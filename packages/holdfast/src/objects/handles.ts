@@ -209,19 +209,21 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.onOwner(0)
   }
 
-  // If it is given back our state counts; if another member owns it for good, theirs does.
+  // If it is given back our state counts; if another member owns it for good, theirs does. Of what
+  // we hold for another player, as whoever opens a stored room does, theirs counts too.
   #release(): boolean {
     const { player } = this.#host
-    const me = this.#me
     const { owner, former } = this.#replica
-    if (!this.#kept || (owner !== me && former === player)) return false
+    const isOurs = owner === this.#me
+    if (!this.#kept || (!isOurs && former === player)) return false
+    const isBack = isOurs && (former === 0 || former === player)
     const kept = this.#kept
     this.#kept = null
     const fields = this.#replica.fields
     const mask = differing(this.type.schema, fields, kept)
-    if (owner === me && this.#doomed) {
+    if (isBack && this.#doomed) {
       this.#holder.run((ctx) => objects.destroy(ctx, this.#replica))
-    } else if (owner === me) {
+    } else if (isBack) {
       for (const [place, value] of kept.entries()) fields[place] = value
       this.#put(mask)
     } else this.#stale |= mask

@@ -41,6 +41,8 @@ export class ObjectRegistry implements KindApi, HandleOwner {
   // The incarnation that we were at the last view, and its session.
   #me: PeerId = 0
   #session = ''
+  // The objects at the last view: another map once we are somebody new, and all began anew.
+  #replicas: objects.Objects['replicas']
   /** The smoothing of moving objects, and their latency by stage. */
   readonly viewer = new Viewer()
   /** How many objects our primary announced; null if it did not. */
@@ -57,6 +59,7 @@ export class ObjectRegistry implements KindApi, HandleOwner {
     this.#types = types
     this.types = rules
     this.state = state
+    this.#replicas = state.replicas
     this.host = host
     this.#collections = new Collections(types, host.reports)
   }
@@ -144,6 +147,8 @@ export class ObjectRegistry implements KindApi, HandleOwner {
     if (event.kind === 'objects-total') return void (this.total = event.total)
     if (event.kind === 'objects-known') return void (this.#hasAll = true)
     if (event.kind === 'objects-settled') return this.#onSettled()
+    // Whoever opens a stored room has its objects within the view, whose own event comes after.
+    if (this.#replicas !== this.state.replicas) this.viewed()
     const replica = this.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)
     if (event.kind === 'object-asked') return this.#asked(handle, event)
@@ -207,6 +212,7 @@ export class ObjectRegistry implements KindApi, HandleOwner {
     const moved = this.#session !== this.host.session
     this.#me = this.state.me
     this.#session = this.host.session
+    this.#replicas = this.state.replicas
     for (const [key, handle] of this.#handles) {
       if (this.state.replicas.get(key) === handle.replica) continue
       // An object that we only kept for an absent player was not ours.
