@@ -56,10 +56,9 @@ function linked(socket: Socket): link.Link {
   let last = -1
   const single = mode === 'link'
   const carrier = carry(socket, {
-    // One message for each packet: asked a second time for the same one, there is nothing.
+    // One message for each packet that has room for it beside an ack and a question.
     write: (sequence, writer, budget) => {
-      if (sequence === last) return -1
-      if (budget < size) throw new Error(`a packet has ${budget} bytes for a message of ${size}`)
+      if (sequence === last || budget < size) return -1
       last = sequence
       writeRaw(writer, message)
       return 4
