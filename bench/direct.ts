@@ -9,7 +9,7 @@
 import { setTimeout as wait } from 'node:timers/promises'
 import { noNetwork } from '../test/conformance/network.ts'
 import { Apart, type ApartWindow } from '../test/e2e/apart.ts'
-import type { Own } from './direct/words.ts'
+import type { Own } from './direct/page.ts'
 import { atMost, type BenchReport, type Goal, unjudged } from './report.ts'
 
 /** For the list of benches. */
@@ -136,7 +136,7 @@ async function late(
   await wait(SETTLE_MS)
   const [first, second, third] = await Promise.all(windows.map((window) => ask(window, 'noted')))
   const left = new Map([...first!, ...second!].map(({ head, at }) => [head, at]))
-  // What it sent itself came there later than it left here.
+  // Frames that the third window sent itself have a negative age.
   const ages = third!.map(({ head, at }) => at - (left.get(head) ?? Infinity))
   const came = ages.filter((age) => age >= 0)
   return {

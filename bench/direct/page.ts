@@ -1,7 +1,36 @@
 /** A window of the bench `direct`: it joins, moves a thing, and notes what its channels carry. */
 
 import { join, object, type Session, text } from '../../packages/holdfast/src/browser.ts'
-import type { Carried, Frame, Own } from './words.ts'
+
+/** Sealed packets that the channels of a window carried, both ways. */
+interface Carried {
+  frames: number
+  bytes: number
+}
+
+/** One sealed packet that left or came. */
+interface Frame {
+  /** By which the other end finds it. */
+  head: string
+  bytes: number
+  /** Milliseconds since 1970. */
+  at: number
+}
+
+/** The functions of a window that the bench calls. */
+export interface Own {
+  /** @returns when `join` was resolved, in ms since 1970 */
+  enter: (room: string) => Promise<number>
+  /** @returns when packets to all so many others go directly */
+  isDirect: (others: number) => Promise<number>
+  /** Changes a thing 60 times a second from now on. */
+  play: () => void
+  role: () => string
+  carried: () => Carried
+  /** Notes each frame from now on. */
+  note: () => void
+  noted: () => Frame[]
+}
 
 const Thing = object('thing', { body: text(200) })
 /** About two thirds of a packet. */
@@ -14,7 +43,7 @@ let session: Session
 let frames: Frame[] | null = null
 const carried: Carried = { frames: 0, bytes: 0 }
 
-// Those of one computer agree.
+// Windows of one computer have one clock.
 const now = (): number => performance.timeOrigin + performance.now()
 
 function note(data: ArrayBuffer | ArrayBufferView<ArrayBuffer>): void {

@@ -248,11 +248,11 @@ export interface StoreChange {
 }
 
 /**
- * What became of a change.
+ * The outcome of a change.
  *
  * - `{ rev }`: it is durable; the record has this revision, or 0 if it was removed.
  * - `conflict`: the record has another revision, and the change was not made.
- * - `unknown`: it was made, or it may still be: read the record, and look for your own change.
+ * - `unknown`: it may have been made, or may yet be: read the record, and look for your own change.
  * - an error `store`: it was not made and never will be; only if a sync failed, or the file or the
  *   store went away meanwhile, can the next opening find it.
  */

@@ -209,8 +209,8 @@ export class Handle<F extends Fields> implements ObjectHandle<F> {
     this.onOwner(0)
   }
 
-  // If it is given back our state counts; if another member owns it for good, theirs does. Of what
-  // we hold for another player, as whoever opens a stored room does, theirs counts too.
+  // If we get the object back, our state counts; if another member owns it for good, theirs does.
+  // Whoever opens a stored room also owns what it holds for absent players: their state counts.
   #release(): boolean {
     const { player } = this.#host
     const { owner, former } = this.#replica

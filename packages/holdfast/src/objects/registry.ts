@@ -41,7 +41,7 @@ export class ObjectRegistry implements KindApi, HandleOwner {
   // The incarnation that we were at the last view, and its session.
   #me: PeerId = 0
   #session = ''
-  // The objects at the last view: another map once we are somebody new, and all began anew.
+  // The replicas at the last view; a reset replaces this map.
   #replicas: objects.Objects['replicas']
   /** The smoothing of moving objects, and their latency by stage. */
   readonly viewer = new Viewer()
@@ -147,7 +147,7 @@ export class ObjectRegistry implements KindApi, HandleOwner {
     if (event.kind === 'objects-total') return void (this.total = event.total)
     if (event.kind === 'objects-known') return void (this.#hasAll = true)
     if (event.kind === 'objects-settled') return this.#onSettled()
-    // Whoever opens a stored room has its objects within the view, whose own event comes after.
+    // A member that opens a stored room gets its objects before the event of the view.
     if (this.#replicas !== this.state.replicas) this.viewed()
     const replica = this.state.replicas.get(event.key)
     const handle = this.#handles.get(event.key)

@@ -221,7 +221,7 @@ class SqliteStore implements Store {
     return this.#find(this.#one, key)[0]?.[1] ?? null
   }
 
-  // What a write in progress has changed is not durable yet, and may never be.
+  // A write in progress may never become durable: reads for decisions wait for it.
   #answerGets(): void {
     if (this.#done || !this.#open) return
     for (const { key, done } of this.#gets.splice(0)) done(this.#durableOne(key))
