@@ -38,7 +38,14 @@ export function started(scene: Pick<KeptScene, 'now' | 'disk'>, boot: number): H
   return made
 }
 
-function unspent(): Hub['budgets'] {
+/** A copy that a step may change; whatever it spends is forgotten. */
+export function copyOf(hub: Hub): Hub {
+  const { budgets: _, counters, listing, ...rest } = hub
+  return { ...clone(rest), counters: { ...counters }, listing, budgets: unspent() }
+}
+
+/** Budgets of which nothing is spent. */
+export function unspent(): Hub['budgets'] {
   const none = { accounts: new Map(), rooms: new Map(), hub: {}, levels: {} }
   return { ...BUDGETS, ...none, refused: { ...BUDGETS.refused } }
 }
@@ -47,8 +54,7 @@ function unspent(): Hub['budgets'] {
 export function working(scene: KeptScene): Hub {
   if (scene.fresh) return scene.hub
   scene.fresh = true
-  const { budgets: _, counters, listing, ...rest } = scene.hub
-  scene.hub = { ...clone(rest), counters: { ...counters }, listing, budgets: unspent() }
+  scene.hub = copyOf(scene.hub)
   return scene.hub
 }
 

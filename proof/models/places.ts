@@ -18,22 +18,21 @@ import { KEY_BYTES, SIGNATURE_BYTES, type StoreChange } from '../../packages/hol
 import { digest, proofOf } from '../../packages/holdfast/src/wire/digest.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
-import { create as budgetsOf } from '../../packages/hub/src/machine/budgets.ts'
 import * as machine from '../../packages/hub/src/machine/hub.ts'
 import type { Hub, Turn } from '../../packages/hub/src/machine/hub.ts'
-import { defaults } from '../../packages/hub/src/machine/limits.ts'
 import { encodePlace, readPlace } from '../../packages/hub/src/machine/places.ts'
 import { placeOf, rowAt } from '../../packages/hub/src/machine/register.ts'
 import type { Action, Model } from '../../packages/sim/src/checker/checker.ts'
 import { clone } from '../../packages/sim/src/checker/clone.ts'
+import { copyOf, unspent } from './kept-hub.ts'
 import type { Rows } from './rows.ts'
 
 type PlacesBug =
-  | 'own lost write taken for a defeat'
-  | 'unknown taken for a failure'
+  | 'a hub takes its own write for one that won against it'
+  | 'a hub takes unknown for a failure'
   | 'an old record decides'
   | 'the store compares no revision'
-  | 'told before the store has it'
+  | 'a hub answers before the store has the change'
 
 interface PlacesScope {
   /** Whether the session exists; else the hubs are asked to found it. */
@@ -85,7 +84,6 @@ const MEMBERS = 5
 const STREAM = 1
 const SEED = new Uint8Array(KEY_BYTES)
 const SIGNATURE = new Uint8Array(SIGNATURE_BYTES)
-const LIMITS = budgetsOf(defaults())
 
 const proof = (inc: number): Uint8Array => proofOf(new Uint8Array(16).fill(inc), 'register')
 const PROOFS = Array.from({ length: MEMBERS + 1 }, (_none, inc) => proof(inc))
@@ -119,15 +117,6 @@ export function placesModel(name: string, scope: PlacesScope): Model<PlacesScene
     }),
     canonical: essence,
   }
-}
-
-function copyOf(hub: Hub): Hub {
-  return { ...clone({ ...hub, budgets: LIMITS }), budgets: unspent() }
-}
-
-function unspent(): Hub['budgets'] {
-  const none = { accounts: new Map(), rooms: new Map(), hub: {}, levels: {} }
-  return { ...LIMITS, ...none, refused: { ...LIMITS.refused } }
 }
 
 function begin({ founded, asks, losses, starts }: PlacesScope): PlacesScene {
@@ -318,7 +307,7 @@ function write(scene: PlacesScene, at: number, bug: PlacesBug | undefined): void
   const change = machine.beginWrite(one.hub, KEY)
   if (!change) return
   one.sent = { change, answer: null }
-  if (bug === 'told before the store has it') {
+  if (bug === 'a hub answers before the store has the change') {
     machine.confirmWrite(turnOf(scene, at), KEY, change.rev + 1)
   }
 }
@@ -334,7 +323,7 @@ function answer(scene: PlacesScene, at: number, bug: PlacesBug | undefined): voi
   const one = scene.hubs[at]!
   const { change, answer: said } = one.sent!
   one.sent = null
-  if (bug === 'told before the store has it') return
+  if (bug === 'a hub answers before the store has the change') return
   if (said === 'conflict') one.looks = change
   else machine.confirmWrite(turnOf(scene, at), KEY, said!.rev)
 }
@@ -344,7 +333,8 @@ function lose(scene: PlacesScene, at: number, bug: PlacesBug | undefined): void 
   scene.left.losses--
   const { change } = one.sent!
   one.sent = null
-  if (bug === 'unknown taken for a failure') machine.failWrite(turnOf(scene, at), KEY, 'unknown')
+  if (bug === 'a hub takes unknown for a failure')
+    machine.failWrite(turnOf(scene, at), KEY, 'unknown')
   else one.looks = change
 }
 
@@ -353,7 +343,7 @@ function look(scene: PlacesScene, at: number, bug: PlacesBug | undefined): void 
   const change = one.looks!
   one.looks = null
   const { writing } = one.hub.places.get(KEY)!
-  if (bug === 'own lost write taken for a defeat') {
+  if (bug === 'a hub takes its own write for one that won against it') {
     const other = { ...writing!.change, value: new Uint8Array(1) }
     one.hub.places.get(KEY)!.writing = { ...writing!, change: other }
   }
@@ -414,11 +404,15 @@ export const SCOPES: Rows<PlacesScope> = {
 }
 
 export const MUTANTS: Rows<PlacesScope> = {
-  'places-defeat': planted('own lost write taken for a defeat', 'place.refused', 5),
-  'places-unknown': planted('unknown taken for a failure', 'place.refused', 4),
+  'places-defeat': planted(
+    'a hub takes its own write for one that won against it',
+    'place.refused',
+    5,
+  ),
+  'places-unknown': planted('a hub takes unknown for a failure', 'place.refused', 4),
   'places-old': planted('an old record decides', 'place.refused', 9),
   'places-blind': planted('the store compares no revision', 'place.one', 8),
-  'places-early': planted('told before the store has it', 'place.kept', 2),
+  'places-early': planted('a hub answers before the store has the change', 'place.kept', 2),
 }
 
 function planted(bug: PlacesBug, claim: string, steps: number): Rows<PlacesScope>[string] {

@@ -12,7 +12,7 @@ import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { Store, StoredRecord, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
 import { dice, type Dice } from './until.ts'
 
-/** What became of a change. */
+/** The outcome of a change. */
 export type Outcome = StoreOutcome
 
 /** A call of a client, and the moments of the call and its answer: Infinity for none. */

@@ -21,7 +21,7 @@ import {
   varint,
   word,
 } from '../../packages/holdfast/src/wire/layout.ts'
-import { readPlace, RECORD_MAX } from '../../packages/hub/src/machine/places.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import {
   readRecord,
   storedBefore,
@@ -133,7 +133,7 @@ function archivedWith<Acks>(layout: Layout<Acks>) {
     form: word(['kept', 'imported']),
     ...{ by: varint, index: varint, time: varint, at: varint, next: varint },
     acks: layout,
-    ...{ segments: varint, bytes: varint, until: varint, session: blob(RECORD_MAX) },
+    ...{ segments: varint, bytes: varint, until: varint, session: blob(1024 * 1024) },
   })
 }
 const archived = archivedWith(acks)

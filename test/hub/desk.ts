@@ -31,6 +31,8 @@ import { PlainDisk } from './plain-disk.ts'
 
 /** Most times that a hub may ask to be woken at one and the same instant. */
 const WAKES_MAX = 100
+/** Most writes in a row that each request another one. */
+const WRITES_MAX = 1_000
 const SEED = new Uint8Array(KEY_BYTES).fill(99)
 /** By which what the hub signs is checked. */
 export const HUB_KEY: Uint8Array = toyCurves.signer(SEED)
@@ -197,7 +199,9 @@ export class Desk {
 
   /** The disk takes what it is owed, or refuses all of it. */
   write(trouble: string | null = null): void {
-    while (this.owed.size > 0) {
+    for (let passes = 1; this.owed.size > 0; passes++) {
+      if (passes > WRITES_MAX)
+        expect.fail(`the hub writes ${[...this.owed].join()} again and again`)
       const places = [...this.owed]
       this.owed.clear()
       const changes = places.flatMap((one) => calmly(() => hub.beginWrite(this.hub, one)) ?? [])
@@ -227,6 +231,7 @@ export class Desk {
   /** SIGKILL and a start from disk: all streams are gone. */
   restart(): void {
     const { limits } = this.hub.budgets
+    this.owed.clear()
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
     for (const [place, found] of this.disk.records) {
       const isOurs = calmly(() => hub.restore(this.hub, this.now, place, found))

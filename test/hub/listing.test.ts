@@ -102,7 +102,6 @@ describe('a page', () => {
       register: null,
       isNew: true,
       before: null,
-      isMoving: false,
       isWriting: false,
     }
     expect(shown(desk).rooms).toEqual(['g-2'])

@@ -101,7 +101,7 @@ describe('a room whose members are away', () => {
     desk.go(ABSENT_MIN_MS - 1)
     const row = desk.hub.registers.rows.get(id)!
     const { register } = row.entry
-    row.pending = { register, isNew: false, before: null, isMoving: false, isWriting: false }
+    row.pending = { register, isNew: false, before: null, isWriting: false }
     desk.go(5_000)
     expect(rooms(desk)).toEqual([1, 1])
     row.pending = null

@@ -51,7 +51,6 @@ const ROOMS: Readonly<Record<string, string>> = {
   ToHub: 'directory',
   FromHub: 'directory',
   Stored: 'directory',
-  StoredSession: 'directory',
   Whole: 'session',
   Entries: 'session',
 }

@@ -155,8 +155,7 @@ function readSent(reading: Reading, one: Sent): void {
   reading.to = ''
   if (way === 'disk') {
     if (!isPlace(one.key)) return void takeRecord(reading, node, segmentOf(reading, one), bytes)
-    const { session } = takeRecord(reading, node, 'Stored', bytes)
-    return void takeRecord(reading, node, 'StoredSession', session as Uint8Array)
+    return void takeRecord(reading, node, 'Stored', bytes)
   }
   if (way === 'datagram') return takeDatagram(reading, node, bytes, true)
   const message = readStream(standard, way, bytes)
@@ -173,6 +172,11 @@ function readSent(reading: Reading, one: Sent): void {
   note(reading, `${way === 'up' ? 'ToHub' : 'FromHub'} ${said(inner['kind'])}`, node, inner)
 }
 
+/** The entry of the session that a record of a place has. */
+export function entryOf(stored: Read): Read {
+  return (stored['session'] as Read)['entry'] as Read
+}
+
 // Section 18: the key of a place begins with the length of the game's name; that of a segment with
 // the id of a session, and it ends with a number.
 function isPlace(key: string): boolean {
@@ -181,8 +185,8 @@ function isPlace(key: string): boolean {
 
 // Whether segments are sealed the terms of the session say, which were written before.
 function segmentOf({ met }: Reading, { key }: { key: string }): string {
-  const written = met.get('record StoredSession') ?? []
-  const terms = written.map(({ value }) => (value['entry'] as Read)['terms'])
+  const written = met.get('record Stored') ?? []
+  const terms = written.map(({ value }) => entryOf(value)['terms'])
   if (terms.some((one) => said(one!).includes('sealed='))) return 'Sealed'
   return key.endsWith(' 0') ? 'Whole' : 'Entries'
 }

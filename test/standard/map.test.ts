@@ -39,7 +39,7 @@ async function begin(): Promise<string[]> {
   await until('bea sees the dot', () => bea.all(Dot).length === 1)
   const rows: string[] = []
   const hear: Hear = (set, _kind, node, bytes) => {
-    if (set === 'Stored' || set === 'StoredSession' || (rows.length === 0 && node !== 'bea')) return
+    if (set === 'Stored' || (rows.length === 0 && node !== 'bea')) return
     const what = CALLED[set] ?? 'message'
     const reads = inWords(standard, what.replaceAll('`', ''), bytes)
     const ends = { ToHub: `${node}, hub`, FromHub: `hub, ${node}` }[set]

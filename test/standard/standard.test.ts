@@ -86,7 +86,7 @@ import * as schema from '../../packages/holdfast/src/wire/fields/schema.ts'
 import { captureSession, Dot, SCHEMA, TYPES } from './capture.ts'
 import { limit, readStandard, type Standard } from './document.ts'
 import { atLimit, drawn, sitesOf, spoil } from './draw.ts'
-import { type Ledger, type Met, proves, readCapture, type Sent } from './ledger.ts'
+import { entryOf, type Ledger, type Met, proves, readCapture, type Sent } from './ledger.ts'
 import { inWords, readWhole } from './reader.ts'
 import { type Read, tell, type Value } from './values.ts'
 
@@ -140,7 +140,6 @@ const LIMITS: Record<string, number> = {
   ...pick(replication),
   ...pick(session),
   ...pick(hubMessages),
-  ...pick(places),
   ...pick(hubPersistence),
   ...pick(segments),
   ...pick(saved),
@@ -432,8 +431,8 @@ describe('a captured session', () => {
   })
   test('epochs rise one by one, and each is on disk before a member tells of it', () => {
     const written = new Map<number, number>()
-    for (const { value, at } of met('record StoredSession')) {
-      const { epoch } = (value['entry'] as Read)['register'] as { epoch: number }
+    for (const { value, at } of met('record Stored')) {
+      const { epoch } = entryOf(value)['register'] as { epoch: number }
       if (!written.has(epoch)) written.set(epoch, at)
     }
     expect([...written.keys()]).toEqual([1, 2, 3, 4, 5, 6, 7])

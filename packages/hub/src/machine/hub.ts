@@ -12,7 +12,7 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { DATAGRAM_MAX, type StoreChange, type StoredRecord } from '../../../holdfast/src/ports.ts'
+import { DATAGRAM_MAX, type StoredRecord } from '../../../holdfast/src/ports.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
@@ -41,10 +41,10 @@ import {
   removedKey,
   send,
   type Turn,
+  wait,
 } from './state.ts'
 
-import { wait } from './waiting.ts'
-
+export { begin as beginWrite } from './places.ts'
 export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
@@ -231,14 +231,6 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
   }
 }
 
-/**
- * Begins the next write of a place; `confirmWrite`, `failWrite` or `settleWrite` follows. @returns
- * null if a write is in progress or there is nothing to write
- */
-export function beginWrite(hub: Hub, place: string): StoreChange | null {
-  return places.begin(hub, place)
-}
-
 /** Restores one record of the store. @returns false if it is not the hub's */
 export function restore(
   hub: Hub,
@@ -255,20 +247,15 @@ export function restore(
 /** The change of a place is persisted. @param rev  of its record; 0 if that was removed */
 export function confirmWrite(turn: Turn, place: string, rev: number): void {
   const writing = places.end(turn.hub, place, rev)
-  if (writing?.isMove) confirmMove(turn, writing.session!)
-  else if (writing && writing.session !== null) {
-    persistence.confirmWrite(turn, writing.session)
-    sessions.confirmWrite(turn, writing.session)
+  const session = writing?.session ?? null
+  if (session !== null && writing?.isMove) {
+    if (moves.confirmWrite(turn, session)) sessions.endIfClosed(turn, session, place)
+  } else if (session !== null) {
+    persistence.confirmWrite(turn, session)
+    sessions.confirmWrite(turn, session)
   }
   resumeWaiting(turn, place)
   sessions.proceedDue(turn)
-}
-
-function confirmMove(turn: Turn, session: string): void {
-  const { from, to } = turn.hub.moves.get(session) ?? {}
-  if (!from || !to || !moves.confirmWrite(turn, session)) return
-  sessions.endIfClosed(turn, session, from)
-  resumeWaiting(turn, register.placeOf(to))
 }
 
 /** The change was not made: the requests behind it are refused with the reason. */

@@ -11,8 +11,7 @@ import { asideOf, asideSession } from '../../../holdfast/src/hub-protocol/messag
 import * as archive from './archive.ts'
 import * as register from './register.ts'
 import { type Place, placeOf } from './register.ts'
-import { type Hub, type Move, refuse, type Turn } from './state.ts'
-import { waitAgain } from './waiting.ts'
+import { type Hub, type Move, refuse, type Turn, waitAgain } from './state.ts'
 
 /**
  * Begins to move a session out of the way of a request, which waits for that. @returns `busy` while
@@ -41,13 +40,11 @@ function start(hub: Hub, session: string, move: Move): void {
   if (row) register.setMoving(row)
 }
 
-/** A session was found at two places: its move is completed. @returns false if it is no move */
-export function resume(hub: Hub, session: string, places: readonly [Place, Place]): boolean {
+/** Completes the move of a session that was found at two places. */
+export function resume(hub: Hub, session: string, places: readonly [Place, Place]): void {
   const [to] = places.filter(({ room }) => asideSession(room) === session)
   const [from] = places.filter((place) => place !== to)
-  if (!to || !from) return false
-  start(hub, session, { from: placeOf(from), to, isWritten: true, asked: null })
-  return true
+  if (to && from) start(hub, session, { from: placeOf(from), to, isWritten: true, asked: null })
 }
 
 /** The session on its way to a place, or away from it. */
@@ -70,7 +67,7 @@ export function confirmWrite({ hub, out }: Turn, session: string): boolean {
   stop(hub, session, move)
   register.rename(hub.registers, session, move.to)
   archive.rename(hub.archive, session, move.to)
-  // What changed meanwhile.
+  // The list of members may have changed, or the stored room expired.
   out.record(placeOf(move.to))
   return true
 }
@@ -83,7 +80,7 @@ export function failWrite({ hub, out }: Turn, session: string, why: string): voi
   move.asked = null
   if (asked) refuse(asked.connection, asked.message.request, why, out)
   if (!move.isWritten) stop(hub, session, move)
-  // What changed meanwhile, or the rest of the move.
+  // The rest of the move, or what the session's members and room have become.
   out.record(move.from)
 }
 

@@ -30,7 +30,6 @@ import {
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as moves from './moves.ts'
-import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Add, Row } from './register.ts'
@@ -45,8 +44,8 @@ import {
   send,
   isAttachedTo,
   type Turn,
+  wait,
 } from './state.ts'
-import { wait } from './waiting.ts'
 
 /** Time for a broken stream to be redialled, and for all streams after a restart of the hub. */
 export const BACK_MS: Millis = 3_000
@@ -69,7 +68,7 @@ export function receiveSegment(call: Call, message: Keep): void {
   // Another primary is about to take over: segments of its predecessor come too late.
   if (row.pending && row.pending.register?.primary !== from.inc) return
   // Its primary writes again once it has moved.
-  if (row.pending?.isMoving) return
+  if (hub.moves.has(message.session)) return
   const met = refusals.spend(call, 'keeps', message.bytes.length, message.session)
   if (met) return refuse(call, message, met)
   if (message.of > SEGMENT_PIECES_MAX) {
@@ -159,7 +158,7 @@ function sessionOf(row: Row): StoredRoom['session'] {
 
 /** The record of a stored room is persisted: answers the waiters for its segments. */
 export function confirmWrite({ hub, out }: Turn, session: string): void {
-  if (hub.archive.rooms.get(session)?.writing) out.roomStored?.(session, '')
+  out.roomStored?.(session, '')
   const { waiters, more } = archive.confirmWrite(hub.archive, session)
   const room = hub.archive.rooms.get(session)
   const saved = room?.saved
@@ -171,8 +170,7 @@ export function confirmWrite({ hub, out }: Turn, session: string): void {
 
 export function failWrite({ hub, out }: Turn, session: string, why: string): void {
   markStoreFailed(hub, session)
-  const room = hub.archive.rooms.get(session)
-  if (room?.writing ?? room?.next) out.roomStored?.(session, why)
+  out.roomStored?.(session, why)
   answerWaiters(session, archive.failWrite(hub.archive, session), why, out)
 }
 
@@ -289,7 +287,6 @@ export function sweep(turn: Turn): void {
   const { hub, now } = turn
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
-  places.sweep(turn)
   for (const [session, room] of hub.archive.rooms) {
     const stored = archive.latestOf(room)
     if (!stored) continue

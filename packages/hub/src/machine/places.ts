@@ -10,7 +10,6 @@
  */
 
 import {
-  blob,
   decode,
   encode,
   flag,
@@ -26,16 +25,13 @@ import type { Millis } from '../../../holdfast/src/machine.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as archive from './archive.ts'
 import type { StoredRoom } from './archive.ts'
-import { readRecord, type SessionRecord, writeRecord } from './records.ts'
+import { type SessionRecord, stored as sessionLayout } from './records.ts'
 import * as moves from './moves.ts'
 import * as register from './register.ts'
 import type { Place } from './register.ts'
-import type { Hub, PlaceState, Turn, Writing } from './state.ts'
+import type { Hub, PlaceState, Writing } from './state.ts'
 
-/** Most bytes of a session's record. */
-export const RECORD_MAX: number = 1024 * 1024
-
-/** What the store has of a place. */
+/** The record of a place. */
 export interface PlaceRecord {
   /** The process that wrote it, by its `boot`, and the number of that write. */
   readonly boot: number
@@ -47,41 +43,32 @@ export interface PlaceRecord {
   readonly stored: Omit<StoredRoom, 'session'> | null
 }
 
-/** The stored room in it. */
-export const roomLayout = record({
-  imported: flag,
-  by: varint,
-  index: varint,
-  time: varint,
-  at: varint,
-  next: varint,
-  acks,
-  segments: varint,
-  bytes: varint,
-  until: varint,
-})
-/** The record of a place. */
+/** The fields of a stored room. */
+export const ROOM_FIELDS = {
+  ...{ by: varint, index: varint, time: varint, at: varint, next: varint, acks },
+  ...{ segments: varint, bytes: varint, until: varint },
+} as const
+export const roomLayout = record({ imported: flag, ...ROOM_FIELDS })
 export const placeLayout = record({
   form: word(['place']),
   boot: u32,
   write: varint,
   lasts: flag,
-  session: blob(RECORD_MAX),
+  session: sessionLayout,
   stored: maybe(roomLayout),
 })
 
-/** Encodes a record. */
 export function encodePlace({ session, ...rest }: PlaceRecord): Uint8Array {
-  return encode(placeLayout, { form: 'place', ...rest, session: writeRecord(session) })
+  return encode(placeLayout, { form: 'place', ...rest, session: { form: 'links', ...session } })
 }
 
 /** Decodes a record; null if it is none. */
 export function readPlace(bytes: Uint8Array): PlaceRecord | null {
   const read = decode(placeLayout, bytes)
-  const session = read && readRecord(read.session)
-  if (!read || !session) return null
-  const { form: _, ...rest } = read
-  return { ...rest, session }
+  if (read?.session.form !== 'links') return null
+  const { boot, write, lasts, stored } = read
+  const { form: _, ...session } = read.session
+  return { boot, write, lasts, session, stored }
 }
 
 /** The state of a place, created if it is unknown. */
@@ -92,8 +79,9 @@ function stateOf({ places }: Hub, key: string): PlaceState {
 }
 
 /**
- * Begins the next change of a place's record, of all that is to be written of it. @returns null if
- * a change is in progress, or there is nothing to change
+ * Begins the next change of a place's record, with all that must be written of it; `confirmWrite`,
+ * `failWrite` or `settleWrite` follows. @returns null if a change is in progress, or there is
+ * nothing to change
  */
 export function begin(hub: Hub, key: string): StoreChange | null {
   const state = stateOf(hub, key)
@@ -151,10 +139,7 @@ export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number):
   const { entry } = session
   hub.places.set(register.placeOf(entry), { rev, writing: null })
   const other = placeIn(hub, entry.session)
-  if (other) {
-    moves.resume(hub, entry.session, [other, entry])
-    return
-  }
+  if (other) return moves.resume(hub, entry.session, [other, entry])
   if (known.lasts) register.restore(hub.registers, now, session)
   if (known.stored) archive.restore(hub.archive, { ...known.stored, session })
 }
@@ -163,14 +148,6 @@ function placeIn({ registers, archive: { rooms } }: Hub, session: string): Place
   return (
     register.find(registers, session)?.entry ?? rooms.get(session)?.saved?.session.entry ?? null
   )
-}
-
-/** Requests the removal of records that contain nothing any more. */
-export function sweep({ hub, out }: Pick<Turn, 'hub' | 'out'>): void {
-  for (const [key, { writing }] of hub.places) {
-    if (writing || register.rowAt(hub.registers, key)) continue
-    if (!archive.roomAt(hub.archive, key)) out.record(key)
-  }
 }
 
 /**

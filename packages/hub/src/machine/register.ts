@@ -73,8 +73,6 @@ interface Pending {
   isNew: boolean
   /** The row that a new one replaces; null if there was none. */
   before: Row | null
-  /** Whether the session only moves to another place (moves.ts). */
-  isMoving: boolean
   isWriting: boolean
 }
 
@@ -206,7 +204,6 @@ export function begin(
     register: row.entry.register,
     isNew: true,
     before,
-    isMoving: false,
     isWriting: false,
   }
   out.record(placeOf(row.entry))
@@ -249,14 +246,14 @@ export function allows(registers: Registers, now: Millis, demand: Demand): boole
 }
 
 function propose(row: Row, register: Register | null, out: Recorder): void {
-  row.pending = { register, isNew: false, before: null, isMoving: false, isWriting: false }
+  row.pending = { register, isNew: false, before: null, isWriting: false }
   out.record(placeOf(row.entry))
 }
 
 /** While a session moves, all requests about it wait as for a change. */
 export function setMoving(row: Row): void {
   const { register } = row.entry
-  row.pending = { register, isNew: false, before: null, isMoving: true, isWriting: false }
+  row.pending = { register, isNew: false, before: null, isWriting: false }
 }
 
 /** Gives a session another place. */
@@ -272,7 +269,7 @@ export function rename(registers: Registers, session: string, { game, room }: Pl
 export function recordOf(registers: Registers, session: string): SessionRecord | null {
   const row = registers.rows.get(session)
   if (!row) return null
-  if (row.pending && !row.pending.isMoving) row.pending.isWriting = true
+  if (row.pending) row.pending.isWriting = true
   row.savingCount = row.unsaved.length
   const register = row.pending ? row.pending.register : row.entry.register
   if (register === null) return null

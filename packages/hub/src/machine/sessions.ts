@@ -53,8 +53,9 @@ import {
   send,
   broadcast,
   type Turn,
+  wait,
+  waitAgain,
 } from './state.ts'
-import { wait, waitAgain } from './waiting.ts'
 
 // Rooms that the operator has closed: their sessions end, their stored state is dropped, and for a
 // while joins and founding are refused with the operator's reason.
@@ -452,8 +453,8 @@ function removeSession(turn: Turn, row: register.Row): void {
 }
 
 /**
- * Another hub changed the record of a place: what the store has replaces what this hub had, and the
- * requests behind changes of our own are decided anew.
+ * Another hub changed the record of a place: this hub takes over that record, and decides again
+ * about the requests that its own changes were for.
  */
 export function adopt(turn: Turn, place: string, known: PlaceRecord | null): void {
   const { hub, now } = turn

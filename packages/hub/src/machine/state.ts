@@ -400,3 +400,23 @@ export function refuse(connection: number, request: number, why: string, out: Hu
 export function send(connection: number, message: FromHub, out: HubOut): void {
   out.send(connection, frameMessage(encode(fromHub, message)))
 }
+
+// Requests that wait for a write of a place; of each kind only the newest of a stream.
+
+/** Defers a request until the write is over. */
+export function wait({ hub, connection }: Call, place: Place, message: ToHub): void {
+  const key = register.placeOf(place)
+  const others = (hub.waiting.get(key) ?? []).filter((other) => {
+    return other.connection !== connection || other.message.kind !== message.kind
+  })
+  hub.waiting.set(key, [...others, { connection, message }])
+}
+
+/** Defers a request that was made before those that wait: a newer one of its kind replaces it. */
+export function waitAgain(hub: Hub, place: string, { connection, message }: Waiting): void {
+  const waiting = hub.waiting.get(place) ?? []
+  const isNewer = waiting.some((other) => {
+    return other.connection === connection && other.message.kind === message.kind
+  })
+  if (!isNewer) hub.waiting.set(place, [{ connection, message }, ...waiting])
+}

@@ -3,34 +3,25 @@
  * `kept ` and that id.
  */
 
-import { acks } from '../../../holdfast/src/hub-protocol/messages.ts'
-import { blob, decode, record, varint, word } from '../../../holdfast/src/wire/layout.ts'
-import { encodePlace, type PlaceRecord, RECORD_MAX } from './places.ts'
+import { blob, decode, record, word } from '../../../holdfast/src/wire/layout.ts'
+import { encodePlace, type PlaceRecord, ROOM_FIELDS } from './places.ts'
 import { readRecord } from './records.ts'
 import { placeOf } from './register.ts'
 
 type Records = readonly (readonly [key: string, value: Uint8Array])[]
 
 const ROOMS_PREFIX = 'kept '
+/** Most bytes of the session's record in that of a stored room. */
+const RECORD_MAX = 1024 * 1024
 const archived = record({
   form: word(['kept', 'imported']),
-  by: varint,
-  index: varint,
-  time: varint,
-  at: varint,
-  next: varint,
-  /** A flag in 0.1: the primary was alone, and so strict. */
-  acks,
-  segments: varint,
-  bytes: varint,
-  until: varint,
+  ...ROOM_FIELDS,
   session: blob(RECORD_MAX),
 })
 
 /**
- * The same records, one for each place; those that are none of these stay as they are. Of several
- * sessions in one room the stored one counts, else one whose primary answered, else the one with
- * most players.
+ * The same records, one for each place; other records stay as they are. Of several sessions in one
+ * room the stored one counts, else one whose primary answered, else the one with the most players.
  */
 export function upgradeRecords(records: Records): Records {
   const sessions = new Map<string, PlaceRecord>()

@@ -374,7 +374,7 @@ export class HubServer {
     if (this.#isClosed || this.#results.length > 0) return
     if (this.#owed.size === 0 && this.#writing.size === 0) {
       const done = (error: HoldfastError | null): void => this.#checked(error)
-      return this.#asks(done, () => this.#store.check(done))
+      return this.#askStore(done, () => this.#store.check(done))
     }
     for (const place of [...this.#owed]) {
       if (this.#writing.has(place)) continue
@@ -403,7 +403,7 @@ export class HubServer {
       if (outcome === 'conflict' || outcome === 'unknown') this.#look(change)
       else this.#result({ place, outcome })
     }
-    this.#asks(done, () => this.#store.cas(change, done))
+    this.#askStore(done, () => this.#store.cas(change, done))
   }
 
   // Only the record can tell whether a change was made, or which change won.
@@ -415,11 +415,11 @@ export class HubServer {
       this.#trouble = found
       this.#retry(place, () => this.#look(change))
     }
-    this.#asks(done, () => this.#store.get(place, done))
+    this.#askStore(done, () => this.#store.get(place, done))
   }
 
   // An error that the store throws is its answer.
-  #asks(done: (error: HoldfastError) => void, ask: () => void): void {
+  #askStore(done: (error: HoldfastError) => void, ask: () => void): void {
     try {
       ask()
     } catch (error) {
@@ -479,7 +479,7 @@ export class HubServer {
   }
 }
 
-/** What became of a write, or what the store has after one with an unknown end. */
+/** The outcome of a write, or the record that the store has after one with an unknown outcome. */
 type Result = { readonly place: string } & (
   | { readonly outcome: Exclude<StoreOutcome, string> }
   | { readonly change: StoreChange; readonly found: StoredRecord | null }
