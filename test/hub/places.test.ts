@@ -2,18 +2,25 @@
 // no request is answered by a change that is not in it, and none that is in it as one that lost.
 // Method: hubs by hand on one disk that answers as the test says; random requests at two of them.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, Register, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  type FromHub,
+  NOT_NEXT,
+  type Register,
+  type ToHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { StoreChange, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
-import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { encodePlace, readPlace } from '../../packages/hub/src/machine/places.ts'
+import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { ASK_MS, GONE_MS, MISSED_MAX } from '../../packages/hub/src/machine/register.ts'
 import { close } from '../../packages/hub/src/machine/sessions.ts'
 import * as prng from '../../packages/holdfast/src/faults/prng.ts'
-import { Desk, listed, proof } from './desk.ts'
+import { Desk, listed, OPEN, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 import { PlainDisk } from './plain-disk.ts'
 
+const PLACE = { game: 'g', room: 'main' }
 const MAIN = '1 g main'
 const NOBODY = { epoch: 0, primary: 0 }
 const FULL = new HoldfastError('store', 'the disk is full')
@@ -110,11 +117,40 @@ describe('a change', () => {
     row.entrants.push({ id: 't', key: new Uint8Array(32).fill(7), rights: 1 })
     two.out.record(MAIN)
     two.write()
-    one.say(streams[0]!, { ...invite, members: [listed(1), listed(2)] })
     one.say(streams[0]!, { ...invite, members: [listed(1), listed(2), listed(3)] })
     const { session } = readPlace(disk.records.get(MAIN)!.value)!
     expect([session.members.length, session.entrants.length]).toEqual([3, 1])
   })
+})
+
+test('a hub without the primary takes over its list of members', () => {
+  const { one, two } = pair()
+  const { id, streams } = one.session(1)
+  two.restart()
+  one.say(streams[0]!, {
+    kind: 'members',
+    session: id,
+    members: [listed(1), listed(2)],
+    players: 2,
+  })
+  two.out.record(MAIN)
+  two.write()
+  expect(two.hub.registers.rows.get(id)).toMatchObject({ entry: { players: 2 }, unsaved: [] })
+  expect(two.attach(two.open(), id, 2)).toMatchObject([{ kind: 'attached' }])
+})
+
+test('who could not open a stored room ends nothing when it goes', () => {
+  const room = new Kept()
+  room.keep('whole ', 1)
+  room.leaves()
+  const { desk, id } = room
+  const stream = desk.open()
+  desk.store = () => FULL
+  room.ask(stream, 2)
+  expect(desk.heard.get(stream)!.at(-1)).toMatchObject({ why: 'the disk is full' })
+  desk.store = (change) => desk.disk.change(change)
+  desk.close(stream)
+  expect([...desk.hub.registers.rows.keys()]).toEqual([id])
 })
 
 test('of two hubs that found one room at once one founds it, and the other leads its process there', () => {
@@ -231,11 +267,40 @@ describe('a dead session in whose room somebody founds another', () => {
     const { desk, id, streams } = deaf()
     desk.atOnce = false
     desk.add(desk.open(), 'main', 2)
+    const aside = hub.beginWrite(desk.hub, `1 g main~${id}`)!
     const members = [listed(1), listed(2)]
     desk.say(streams[0]!, { kind: 'members', session: id, members, players: 2 })
+    hub.confirmWrite(desk, aside.key, (desk.disk.change(aside) as { rev: number }).rev)
     desk.write()
     desk.restart()
     expect(desk.hub.registers.rows.get(id)!.members).toHaveLength(2)
+  })
+
+  test('costs its founder one room, and of two requests the newest is answered', () => {
+    const registrations = { max: 1, perSecond: 1 }
+    const desk = new Desk({ address: { registrations } })
+    const { streams } = desk.session(1)
+    desk.close(streams[0]!)
+    desk.go(GONE_MS + 1)
+    const founder = desk.open()
+    desk.atOnce = false
+    desk.add(founder, 'main', 2)
+    const { hash, link } = listed(2)
+    const wish = { ...OPEN, game: 'g', room: 'main', playersMax: 4, recovers: false, terms: '' }
+    desk.say(founder, { kind: 'add', request: 7, topology: 'star', ...wish, hash, link })
+    desk.write()
+    expect(desk.heard.get(founder)!.at(-1)).toMatchObject({ request: 7, created: true })
+  })
+
+  test('is asked for by its new name while it moves: that is answered then', () => {
+    const { desk, id } = left()
+    desk.atOnce = false
+    desk.add(desk.open(), 'main', 2)
+    const other = desk.open()
+    desk.add(other, `main~${id}`, 3)
+    expect(desk.heard.get(other)!.at(-1)).toMatchObject({ kind: 'signs' })
+    desk.write()
+    expect(desk.heard.get(other)!.at(-1)).toMatchObject({ kind: 'refused' })
   })
 
   test('waits while a write of its place is in progress, and is nowhere lost (N-2)', () => {
@@ -259,7 +324,7 @@ describe('a dead session in whose room somebody founds another', () => {
     const { desk, id } = left()
     desk.atOnce = false
     desk.add(desk.open(), 'main', 2)
-    close(desk, { game: 'g', room: 'main' }, { why: 'closed', until: desk.now + 60_000 })
+    close(desk, PLACE, { why: 'closed', until: desk.now + 60_000 })
     desk.write()
     expect([desk.hub.registers.rows.has(id), desk.disk.records.size]).toEqual([false, 0])
   })
@@ -300,22 +365,90 @@ test('a stored room that was about to be renamed has its new name, and its segme
 test('a room is founded once the stored one before it is gone, and is free again then', () => {
   const room = new Kept()
   room.keep('whole ', 1)
-  room.leaves()
-  const { desk } = room
+  const { desk, founder, id } = room
+  const end = { expect: 1, primary: 1, backup: 0, why: 'end' } as const
+  desk.say(founder, { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1), ...end })
   desk.atOnce = false
-  close(desk, { game: 'g', room: 'main' }, { why: 'closed', until: desk.now })
-  const founder = desk.open()
-  room.ask(founder, 2)
+  close(desk, PLACE, { why: 'closed', until: desk.now })
+  const next = desk.open()
+  room.ask(next, 2)
   desk.write()
-  const added = room.added(desk.heard.get(founder)!)!
-  expect(added).toMatchObject({ created: true, opened: null })
+  const added = room.added(desk.heard.get(next)!)!
+  expect([added.created, added.opened, desk.hub.archive.rooms.size]).toEqual([true, null, 0])
+})
+
+test('a room that is imported and at once started over is kept under its other name', () => {
+  const desk = new Desk()
+  desk.atOnce = false
+  const entrants = { recovers: true, hosts: false, entrants: [] }
+  const played = { epoch: 9, next: 7, time: 5_000, index: 3, segments: [Uint8Array.of(1)] }
+  const saved = {
+    ...PLACE,
+    session: 'abc-1',
+    playersMax: 4,
+    terms: 'keep=30',
+    ...entrants,
+    ...played,
+  }
+  expect(importRoom(desk, { ...saved, topology: 'star' }, PLACE)).toBe(null)
+  const founder = desk.open()
+  const { hash, link } = listed(2)
+  const wish = { ...OPEN, ...PLACE, playersMax: 4, recovers: false, terms: '', hash, link }
+  desk.say(founder, { kind: 'add', request: 7, topology: 'star', ...wish, fresh: true })
+  desk.write()
+  expect(desk.heard.get(founder)!.at(-1)).toMatchObject({ request: 7, created: true })
+  expect(Object.keys(sessionsOn(desk.disk)).toSorted()).toEqual([MAIN, `${MAIN}~abc-1`])
+  expect(desk.disk.blobs.size).toBe(1)
+})
+
+test('no epoch is given twice, where the hub dies as a session ends', () => {
+  const room = new Kept()
+  room.keep('whole ', 1)
+  const { desk, founder, id } = room
+  desk.say(founder, { kind: 'members', session: id, members: [listed(1), listed(2)], players: 2 })
+  desk.say(founder, backup(id))
+  const last = { expect: 2, primary: 1, backup: 0, why: 'end' } as const
+  desk.atOnce = false
+  desk.say(founder, { kind: 'change', request: 3, session: id, inc: 1, proof: proof(1), ...last })
+  desk.disk.change(hub.beginWrite(desk.hub, MAIN)!)
   desk.atOnce = true
-  const { session } = added.entry
-  desk.attach(founder, session, 1, 2)
-  const end = { expect: 1, primary: 1, backup: 0, why: 'end', session, inc: 1 } as const
-  desk.say(founder, { kind: 'change', request: 3, proof: proof(2), ...end })
-  expect(room.added(room.ask(desk.open(), 3))).toMatchObject({ created: true })
-  expect(desk.hub.archive.rooms.size).toBe(0)
+  desk.restart()
+  desk.go(120_000)
+  const { heard } = room.opens()
+  expect(room.added(heard)!.entry.register.epoch).toBe(3)
+})
+
+test('a segment whose write lost is answered, and the next one too', () => {
+  const { disk, one } = pair()
+  const room = new Kept(one)
+  room.keep('whole ', 1)
+  one.atOnce = false
+  room.keep('one ', 2)
+  const change = hub.beginWrite(one.hub, MAIN)!
+  room.keep('two ', 3)
+  const { value, rev } = disk.records.get(MAIN)!
+  const known = readPlace(value)!
+  disk.change({ key: MAIN, rev, value: encodePlace({ ...known, boot: 77 }), blobs: [] })
+  const before = one.heard.get(room.founder)!.length
+  expect(disk.change(change)).toBe('conflict')
+  hub.settleWrite(one, MAIN, disk.records.get(MAIN)!)
+  const kept = one.heard.get(room.founder)!.slice(before)
+  expect(kept).toMatchObject([
+    { kind: 'kept', index: 2, why: NOT_NEXT },
+    { kind: 'kept', index: 3, why: NOT_NEXT },
+  ])
+})
+
+test('a segment that comes while its room moves is not stored at two places', () => {
+  const desk = new Desk()
+  const room = new Kept(desk)
+  desk.go((MISSED_MAX + 2) * ASK_MS)
+  desk.atOnce = false
+  room.ask(desk.open(), 2)
+  room.keep('whole ', 1)
+  desk.write()
+  const records = [...desk.disk.records.values()].map(({ value }) => readPlace(value)!)
+  expect([records.length, records.filter(({ stored }) => stored).length]).toEqual([2, 0])
 })
 
 describe('two hubs that change the same places while the store loses answers', () => {

@@ -1,0 +1,228 @@
+// Goal: the loop of a hub ends, and answers imports by their own writes, whatever its store says.
+// Method: a loop by hand, and a store that answers when and what the test says.
+import { expect, test } from 'vitest'
+import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import type { Loop, Store, StoreChange, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { GONE_MS } from '../../packages/hub/src/machine/register.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { Caller } from './caller.ts'
+import { Desk, listed, OPEN, proof } from './desk.ts'
+import { PlainDisk } from './plain-disk.ts'
+
+const PLACE = { game: 'g', room: 'main' }
+const FULL = new HoldfastError('store', 'the disk is full')
+
+const saved: Saved = {
+  ...{ ...PLACE, session: 'abc-1', playersMax: 4, topology: 'star', terms: 'keep=30' },
+  ...{ recovers: true, hosts: false, epoch: 9, next: 7, time: 5_000, index: 3 },
+  ...{ entrants: [], segments: [Uint8Array.of(1)] },
+}
+
+/** A hub on a disk, and the clock of its loop. */
+class Scene {
+  readonly disk: PlainDisk
+  /** Questions to the store so far. */
+  asked = 0
+  /** What the store answers to a change; null for nothing so far. */
+  answer: (change: StoreChange) => StoreOutcome | null = (change) => this.disk.change(change)
+  /** Whether the store says at once that it can be written. */
+  isChecked = true
+  readonly unchecked: (() => void)[] = []
+  readonly server: HubServer
+  #now = 0
+  readonly #alarms: { at: number; run: () => void }[] = []
+
+  constructor(disk = new PlainDisk()) {
+    this.disk = disk
+    this.server = new HubServer(this.#loop(), this.#store(), { wall: () => 0, curves: toyCurves })
+  }
+
+  /** Time passes, in steps in which what is due is done. */
+  async pass(ms: number): Promise<void> {
+    for (const until = this.#now + ms; this.#now < until; this.#now += 50) {
+      for (const own of this.#alarms.filter(({ at }) => at <= this.#now)) {
+        own.at = Infinity
+        own.run()
+      }
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+  }
+
+  found(): Caller {
+    const caller = new Caller(this.server)
+    const { hash, link, key } = listed(1)
+    const wish = { ...PLACE, playersMax: 4, recovers: false, terms: '', hash, link, ...OPEN, key }
+    caller.say({ kind: 'add', request: 1, topology: 'star', ...wish })
+    return caller
+  }
+
+  #loop(): Loop {
+    return {
+      now: () => this.#now,
+      random: (count) => new Uint8Array(count).fill(7),
+      soon: (run) => queueMicrotask(run),
+      alarm: (run) => {
+        const own = { at: Infinity, run }
+        this.#alarms.push(own)
+        return { set: (at) => void (own.at = at), cancel: () => void (own.at = Infinity) }
+      },
+    }
+  }
+
+  #store(): Store {
+    const ask = (run: () => void): void => {
+      this.asked++
+      queueMicrotask(run)
+    }
+    return {
+      entries: () => this.disk.records,
+      read: (key) => this.disk.records.get(key) ?? null,
+      blob: (name) => this.disk.blobs.get(name) ?? null,
+      get: (key, done) => ask(() => done(this.disk.records.get(key) ?? null)),
+      check: (done) => {
+        if (this.isChecked) ask(() => done(null))
+        else this.unchecked.push(() => done(null))
+      },
+      cas: (change, done) => {
+        const outcome = this.answer(change)
+        if (outcome) ask(() => done(outcome))
+      },
+      close: () => {},
+    }
+  }
+}
+
+test('a hub whose store never says what became of a change closes, and asks nothing after (SE-5)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  scene.answer = () => 'unknown'
+  scene.found()
+  await scene.pass(1_000)
+  const { asked } = scene
+  await scene.pass(1_000)
+  expect(scene.asked).toBeGreaterThan(asked)
+  const closing = scene.server.close()
+  await scene.pass(500)
+  await closing
+  const before = scene.asked
+  await scene.pass(10_000)
+  expect(scene.asked).toBe(before)
+})
+
+test('a hub that closes while its store is checked asks nothing after (SE-5)', async () => {
+  const scene = new Scene()
+  scene.isChecked = false
+  await scene.pass(3_000)
+  expect(scene.unchecked).toHaveLength(1)
+  await scene.server.close()
+  for (const done of scene.unchecked.splice(0)) done()
+  await scene.pass(10_000)
+  expect([scene.unchecked.length, scene.server.health().ok]).toEqual([0, true])
+})
+
+test('who drains a hub and who closes it both hear that it is done (SE-5)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  scene.found()
+  const both = Promise.all([scene.server.drain(), scene.server.close()])
+  await scene.pass(1_000)
+  await both
+  expect(scene.disk.records.size).toBe(2)
+})
+
+test('an import is answered by its own write, and not as stored if that lost (SE-4)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  // Another hub takes the place meanwhile.
+  scene.answer = (change) => {
+    scene.disk.change({ ...change, value: Uint8Array.of(9), blobs: [] })
+    return 'conflict'
+  }
+  const importing = scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(1_000)
+  expect(await importing).toBeInstanceOf(HoldfastError)
+  expect(scene.server.hub.archive.rooms.size).toBe(0)
+})
+
+test('an import that the disk refuses is not stored, and is another time (SE-4)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  scene.answer = () => FULL
+  const importing = scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(1_000)
+  expect(await importing).toMatchObject({ code: 'store', message: FULL.message })
+  scene.answer = (change) => scene.disk.change(change)
+  const again = scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(1_000)
+  expect([await again, scene.disk.blobs.size]).toEqual([null, 1])
+})
+
+test('a place whose write throws costs no other place (SE-1)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  const { rows } = scene.server.hub.registers
+  const caller = scene.found()
+  const [cursed] = rows.values()
+  Object.defineProperty(cursed!, 'members', {
+    get: () => {
+      throw new Error('a bug')
+    },
+  })
+  const importing = scene.server.restoreRoom(
+    { ...saved, room: 'other' },
+    { ...PLACE, room: 'other' },
+  )
+  await scene.pass(1_000)
+  expect([await importing, caller.heard.some(({ kind }) => kind === 'added')]).toEqual([
+    null,
+    false,
+  ])
+  expect(scene.server.hub.counters.thrown).toBeGreaterThan(0)
+})
+
+test('what ends after a hub was closed is asked of no store (SE-5)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  const founder = scene.found()
+  await scene.pass(500)
+  await scene.server.close()
+  const { asked } = scene
+  founder.ends()
+  await scene.pass(10_000)
+  expect(scene.asked).toBe(asked)
+})
+
+test('a list of members that the disk refused is written once it takes it (SE-5)', async () => {
+  const scene = new Scene()
+  await scene.pass(100)
+  const founder = scene.found()
+  await scene.pass(500)
+  const [session] = scene.server.hub.registers.rows.keys()
+  founder.say({ kind: 'attach', request: 2, session: session!, inc: 1, proof: proof(1) })
+  scene.answer = () => FULL
+  const members = [listed(1), listed(2)]
+  founder.say({ kind: 'members', session: session!, members, players: 2 })
+  await scene.pass(500)
+  scene.answer = (change) => scene.disk.change(change)
+  await scene.pass(5_000)
+  const { value } = scene.disk.records.get('1 g main')!
+  expect(readPlace(value)!.session.members).toHaveLength(2)
+})
+
+test('a move that a kill interrupted is completed by the next start, unasked', async () => {
+  const desk = new Desk()
+  const { id, streams } = desk.session(1)
+  desk.close(streams[0]!)
+  desk.go(GONE_MS + 1)
+  desk.atOnce = false
+  desk.add(desk.open(), 'main', 2)
+  desk.disk.change(hub.beginWrite(desk.hub, `1 g main~${id}`)!)
+  expect([...desk.disk.records.keys()]).toEqual(['1 g main', `1 g main~${id}`])
+  const scene = new Scene(desk.disk)
+  await scene.pass(500)
+  expect([...desk.disk.records.keys()].toSorted()).toEqual([`1 g main~${id}`, 'the hub'])
+})
