@@ -87,8 +87,9 @@ function outOf(scene: KeptScene): HubOut {
     record: () => {
       scene.owed = true
     },
-    readPlace: (place) => scene.disk.get(place) ?? null,
-    read: (name) => scene.disk.get(name) ?? null,
+    read: (read, names) => {
+      scene.reads = [...scene.reads, { read, names }]
+    },
     sign: () => SIGNATURE,
     close: (connection) => {
       const who = whoBy(scene, connection)
@@ -190,6 +191,14 @@ export function wrote(scene: KeptScene): void {
   hub.confirmWrite(turnOf(scene), PLACE_KEY, rev)
 }
 
+/** The disk answers the oldest read. */
+export function readNext(scene: KeptScene): void {
+  const [{ read, names }, ...rest] = scene.reads as [KeptScene['reads'][0]]
+  scene.reads = rest
+  const found = names.map((name) => scene.disk.get(name)).filter((one) => one !== undefined)
+  hub.receiveSegments(turnOf(scene), read, found.length === names.length ? found : null)
+}
+
 /** The disk did not take it. */
 export function refused(scene: KeptScene): void {
   scene.writing = null
@@ -200,7 +209,7 @@ export function refused(scene: KeptScene): void {
 
 /** The hub is killed, and started from its disk. */
 export function kill(scene: KeptScene): void {
-  Object.assign(scene, { writing: null, owed: false })
+  Object.assign(scene, { writing: null, owed: false, reads: [] })
   for (const who of scene.peers.keys()) silence(peerOf(scene, who))
   scene.hub = started(scene, scene.hub.boot + 1)
   scene.fresh = true

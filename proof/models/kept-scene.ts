@@ -3,6 +3,7 @@
 import type { StoredRoom } from '../../packages/hub/src/machine/archive.ts'
 import type { Hub } from '../../packages/hub/src/machine/hub.ts'
 import { placeOf, type Row } from '../../packages/hub/src/machine/register.ts'
+import type { PendingRequest } from '../../packages/hub/src/machine/state.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import type { StoreChange } from '../../packages/holdfast/src/ports.ts'
 import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
@@ -64,6 +65,8 @@ export interface KeptScene {
   disk: Disk
   /** On its way to the disk; null for nothing. */
   writing: StoreChange | null
+  /** Segments that the hub waits for. */
+  reads: readonly { readonly read: number; readonly names: readonly string[] }[]
   /** Whether the next write has something of the session. */
   owed: boolean
   session: string
@@ -107,7 +110,7 @@ interface Seen {
 export function essence(scene: KeptScene): unknown {
   const { now, writing, owed, authors, promised, told, numbers, epochs, notes, left } = scene
   const by = new Map(scene.peers.map(({ stream }, who) => [stream, who]))
-  const disk = [diskOf(scene.disk), writing]
+  const disk = [diskOf(scene.disk), writing, scene.reads.map(({ names }) => names)]
   const copy = scene.copy && { ...scene.copy, disk: diskOf(scene.copy.disk) }
   const claims = [authors, promised, told, numbers, epochs, Object.values(notes), copy]
   const peers = scene.peers.map((peer) => ofPeer(peer, scene.hub))
@@ -146,15 +149,22 @@ function ofHub({ hub, session }: KeptScene, by: By): unknown {
   const row = registers.rows.get(session)
   const times = [startedAt, archivedAt, absentAt, sweepAt, registers.asking.dueAt]
   const asked = hub.pendingRequests.get(session)
-  const opened = asked?.kind === 'add' && asked.opened
   const waiting = hub.waiting.get(PLACE_KEY)?.map(({ connection, message }) => {
     return [by.get(connection), message.kind]
   })
-  const asks = asked && [asked.kind, by.get(asked.connection), opened && stands(opened.stored)]
   const attached = [...(hub.attached.get(session) ?? [])].map(([inc, at]) => [inc, by.get(at)])
   const present = hub.expiries.get(session)
   const attendance = present && [present.attended, present.since, present.total, present.until]
-  return [times, row && ofRow(row), ofRoom(hub, session, by), waiting, asks, attached, attendance]
+  const reads = [...hub.pendingReads.values()].map((one) => ofAsked(one.asked, by))
+  return [
+    ...[times, row && ofRow(row), ofRoom(hub, session, by), waiting, asked && ofAsked(asked, by)],
+    ...[reads, attached, attendance],
+  ]
+}
+
+function ofAsked(asked: PendingRequest, by: By): unknown {
+  const opened = asked.kind === 'add' && asked.opened
+  return [asked.kind, by.get(asked.connection), opened && stands(opened.stored)]
 }
 
 function ofRow({

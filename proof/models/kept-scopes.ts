@@ -109,7 +109,7 @@ export const MUTANTS = {
   'no-fence': {
     says: 'segments are taken from whoever led',
     scope: { ...SCOPES['kept-late'].scope, bug: 'no-fence' },
-    violates: [['room.fence', 11]],
+    violates: [['room.fence', 12]],
   },
   halves: {
     says: 'segments, and how far they go, are two writes',
@@ -119,42 +119,42 @@ export const MUTANTS = {
   'alone-before-the-disk': {
     says: 'who is alone acknowledges what the hub does not have',
     scope: { ...SCOPES['kept'].scope, bug: 'told-before-the-disk' },
-    violates: [['room.kept', 9]],
+    violates: [['room.kept', 10]],
   },
   'number-twice': {
     says: 'whoever opens a room gets the next number that was written, whoever was here since',
     scope: { ...SCOPES['kept-guests'].scope, bug: 'number-twice' },
-    violates: [['room.one', 17]],
+    violates: [['room.one', 18]],
   },
   'refused-counts': {
     says: 'a segment that was refused counts as if it were there',
     scope: { ...SCOPES['kept-refused'].scope, bug: 'refused-counts' },
-    violates: [['room.one', 13]],
+    violates: [['room.one', 14]],
   },
   'by-epoch-and-index': {
     says: 'a room is taken for older than what one knows by its epoch and index alone',
     scope: { ...SCOPES['kept-old'].scope, bug: 'epoch-and-index' },
-    violates: [['room.told', 15]],
+    violates: [['room.told', 16]],
   },
   'presumed-on-disk': {
     says: 'what is on its way to the hub counts as if it were on disk',
     scope: { ...SCOPES['kept'].scope, bug: 'presumed' },
-    violates: [['room.calm', 11]],
+    violates: [['room.calm', 12]],
   },
   'goodbye-early': {
     says: 'a goodbye counts before its segment is on disk',
     scope: { ...SCOPES['kept-bye'].scope, bug: 'goodbye-before-the-disk' },
-    violates: [['room.kept', 18]],
+    violates: [['room.kept', 19]],
   },
   'alone-not-strict': {
     says: 'who is alone beside others acknowledges what the hub does not have, while streams break',
     scope: { ...SCOPES['kept-relayed'].scope, bug: 'alone-not-strict' },
-    violates: [['room.kept', 10]],
+    violates: [['room.kept', 11]],
   },
   'path-unseen': {
     says: 'a room is opened while a member with a path of its own plays on',
     scope: { ...SCOPES['kept-paths'].scope, bug: 'path-unseen' },
-    violates: [['room.kept', 14]],
+    violates: [['room.kept', 15]],
   },
   'path-not-confirmed': {
     says: 'a path counts before the hub knows of it',

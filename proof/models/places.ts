@@ -160,9 +160,7 @@ function turnOf(scene: PlacesScene, at: number): Turn {
     send: (_stream: number, bytes: Uint8Array) => hear(scene, one, bytes),
     record: () => void (one.owed = true),
     sign: () => SIGNATURE,
-    read: () => null,
-    readPlace: () => null,
-    ...{ relay: nothing, knock: nothing, consult: nothing, check: nothing },
+    ...{ read: nothing, relay: nothing, knock: nothing, consult: nothing, check: nothing },
     ...{ close: nothing, roomChanged: nothing },
   }
   return { hub: one.hub, now: 0, out }

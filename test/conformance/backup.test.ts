@@ -15,7 +15,7 @@ import { openSqliteStore } from '../../packages/holdfast/src/drivers/store/sqlit
 import { action, join } from '../../packages/holdfast/src/node.ts'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
 import { type HubProcess, startHubIn } from './hub-process.ts'
-import { put } from './store.ts'
+import { put, recordOf } from './store.ts'
 import { inspect, numberIn } from './store-kill.ts'
 import { until } from './until.ts'
 
@@ -70,13 +70,13 @@ function run(script: string, words: string[], path: string = ''): Promise<Ended>
 }
 
 /** What is wrong with a copy of what a writer wrote. @param last  acknowledged before */
-function wrongIn(file: string, last: number): string[] {
+async function wrongIn(file: string, last: number): Promise<string[]> {
   try {
     const store = openSqliteStore(file)
     try {
       const found = numberIn(store)
       const late = found < last ? [`change ${last} was acknowledged, the copy has ${found}`] : []
-      return [...late, ...inspect(store, found)]
+      return [...late, ...(await inspect(store, found))]
     } finally {
       store.close()
     }
@@ -158,7 +158,7 @@ class Slowly {
 function coldIn(file: string): number | undefined {
   const store = openSqliteStore(file)
   try {
-    return store.read('cold')?.value[0]
+    return recordOf(store, 'cold')?.value[0]
   } finally {
     store.close()
   }
@@ -173,7 +173,7 @@ test.concurrent(`each of ${COPIES} copies has all that was acknowledged before i
     const to = `${writer.file}-${at}`
     // Its log begins anew many times a second, so the script may well give up.
     while ((await run(SCRIPT, [writer.file, to], bin)).code !== 0) continue
-    expect(wrongIn(pathOf(to, 'hub.db'), last)).toEqual([])
+    expect(await wrongIn(pathOf(to, 'hub.db'), last)).toEqual([])
   }
 })
 
@@ -244,7 +244,8 @@ test.concurrent('a hub that is closed or was killed is copied too; a folder that
   const closed = `${writer.file}-closed`
   expect(await run(SCRIPT, [writer.file, closed])).toEqual({ code: 0, told: '' })
   expect(readdirSync(closed)).toEqual(['hub.db'])
-  for (const copy of [killed, closed]) expect(wrongIn(pathOf(copy, 'hub.db'), last)).toEqual([])
+  for (const copy of [killed, closed])
+    expect(await wrongIn(pathOf(copy, 'hub.db'), last)).toEqual([])
   expect((await run(SCRIPT, [writer.file, closed])).code).not.toBe(0)
   expect((await run(SCRIPT, [`${writer.file}-none`, `${closed}-none`])).code).not.toBe(0)
 })

@@ -78,7 +78,9 @@ export async function playHistories(store: Store, plan: Plan): Promise<string[]>
       if (random.below(2) === 0 || step === STEPS - 1) await answered(games, plan)
     }
     await plan.settle?.()
-    for (const game of games) wrong.push(...game.end())
+    for (const game of games) game.look()
+    await answered(games, plan)
+    for (const game of games) wrong.push(...game.judge())
     if (wrong.length > 0) break
   }
   return wrong.slice(0, TOLD_MAX)
@@ -118,14 +120,28 @@ class Game {
     }
   }
 
-  /** @returns what is wrong */
-  end(): string[] {
+  /** Reads what each key has in the end. */
+  look(): void {
+    this.open++
+    this.#store.blobs(
+      this.#histories.map(({ key }) => key),
+      (blobs) => {
+        this.open--
+        if (blobs instanceof HoldfastError) return
+        for (const [at, blob] of blobs.entries()) this.#histories[at]!.blob = blob && textOf(blob)
+      },
+    )
     for (const history of this.#histories) {
-      const found = this.#store.read(history.key)
-      history.final = found && readFound(found)
-      const blob = this.#store.blob(history.key)
-      history.blob = blob && textOf(blob)
+      this.open++
+      this.#store.get(history.key, (found) => {
+        this.open--
+        if (!(found instanceof HoldfastError)) history.final = found && readFound(found)
+      })
     }
+  }
+
+  /** @returns what is wrong */
+  judge(): string[] {
     return this.#histories.flatMap((history) => {
       return judge(history).map((what) => `${history.key}: ${what}`)
     })

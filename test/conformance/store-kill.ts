@@ -6,6 +6,7 @@ import { createInterface } from 'node:readline'
 import { fileURLToPath } from 'node:url'
 import { beforeAll, describe, expect, test } from 'vitest'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
+import { blobsOf, recordOf } from './store.ts'
 import { dice, type Dice } from './until.ts'
 
 const KILLS = 50
@@ -58,7 +59,7 @@ function killAfter(ms: number, kill: () => void): void {
 
 /** The number that the writer's record has; 0 for none. */
 export function numberIn(store: Store): number {
-  return numberOf(store.read('number')?.value ?? new Uint8Array(4))
+  return numberOf(recordOf(store, 'number')?.value ?? new Uint8Array(4))
 }
 
 function numberOf({ buffer, byteOffset }: Uint8Array): number {
@@ -66,7 +67,7 @@ function numberOf({ buffer, byteOffset }: Uint8Array): number {
 }
 
 /** What is wrong with a store after a kill, a sentence each. @param last acknowledged change */
-export function inspect(store: Store, last: number): string[] {
+export async function inspect(store: Store, last: number): Promise<string[]> {
   const wrong: string[] = []
   const found = numberIn(store)
   if (found < last) wrong.push(`change ${last} was acknowledged, the store has ${found}`)
@@ -77,8 +78,9 @@ export function inspect(store: Store, last: number): string[] {
   for (let tail = Math.max(1, found - 10); tail <= found + 1; tail++)
     expected.set(`tail/${tail}`, null)
   for (let tail = Math.max(1, found - 9); tail <= found; tail++) expected.set(`tail/${tail}`, tail)
+  const blobs = await blobsOf(store, ...expected.keys())
   for (const [name, number] of expected) {
-    const blob = store.blob(name)
+    const blob = blobs.shift() ?? null
     const has = blob && numberOf(blob)
     if (has !== number) wrong.push(`${name} of change ${found} holds ${has}`)
   }
@@ -111,7 +113,7 @@ export function storeKills(
     const killOnce = async (plan: WriterPlan, seed: number): Promise<string[]> => {
       const last = await writeAndKill(plan, dice(seed))
       const store = open(plan.file)
-      const wrong = inspect(store, last)
+      const wrong = await inspect(store, last)
       store.close()
       return wrong
     }

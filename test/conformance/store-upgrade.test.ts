@@ -35,6 +35,7 @@ import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Caller } from '../hub/caller.ts'
 import { listed, OPEN } from '../hub/desk.ts'
 import type { StoredBy02 } from '../stored/room-of-02.ts'
+import { blobsOf } from './store.ts'
 import { until } from './until.ts'
 
 const DRIVER = new URL(
@@ -172,13 +173,13 @@ function everyForm(): Records {
   ]
 }
 
-function contentsOf(store: Store): unknown {
+async function contentsOf(store: Store): Promise<unknown> {
   const names = ['1a-1', '1b-2', 'lgf9m7-1'].flatMap((session) => [`${session} 0`, `${session} 1`])
-  return [[...store.entries()], names.map((name) => store.blob(name))]
+  return [[...store.entries()], await blobsOf(store, ...names)]
 }
 
 describe('a file of 0.2', () => {
-  test('has one record a place, its segments under their names, and the rest as it was (N-2)', () => {
+  test('has one record a place, its segments under their names, and the rest as it was (N-2)', async () => {
     const rows = everyForm()
     const old = new Map(rows)
     const store = open(fileOf(rows))
@@ -213,20 +214,20 @@ describe('a file of 0.2', () => {
       expect(place(name)).toEqual({ ...mark, lasts: true, session: session(key), stored: null })
       expect(session(key)).not.toBe(null)
     }
-    for (const [key, value] of rows.filter(([one]) => one.startsWith('~'))) {
-      expect(store.blob(key.slice(1))).toEqual(value)
-    }
+    const blobs = rows.filter(([key]) => key.startsWith('~'))
+    const names = blobs.map(([key]) => key.slice(1))
+    expect(await blobsOf(store, ...names)).toEqual(blobs.map(([, value]) => value))
     store.close()
   })
 
-  test('is upgraded once: another opening changes nothing (N-2)', () => {
+  test('is upgraded once: another opening changes nothing (N-2)', async () => {
     const file = fileOf(everyForm())
     const first = open(file)
-    const content = contentsOf(first)
+    const content = await contentsOf(first)
     first.close()
     const upgrade = (): never => expect.fail('it is upgraded again')
     const second = openSqliteStore(file, { upgrade })
-    expect(contentsOf(second)).toEqual(content)
+    expect(await contentsOf(second)).toEqual(content)
     second.close()
   })
 
@@ -280,7 +281,7 @@ describe('a file of 0.2', () => {
       expect(contentOf(file)).toBe(before)
       const store = open(file)
       expect([...store.entries()]).toHaveLength(8)
-      expect(store.blob('1b-2 9')).toEqual(new Uint8Array(size).fill(7))
+      expect(await blobsOf(store, '1b-2 9')).toEqual([new Uint8Array(size).fill(7)])
       store.close()
     },
   )

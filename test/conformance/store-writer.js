@@ -23,7 +23,7 @@ function value(number, part) {
   return bytes
 }
 
-const found = store.read(KEY)
+const found = await new Promise((resolve) => store.get(KEY, resolve))
 let rev = found?.rev ?? 0
 let number = found ? new DataView(found.value.buffer).getUint32(0) : 0
 writeSync(1, `ready ${number}\n`)

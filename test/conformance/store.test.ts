@@ -25,7 +25,7 @@ import type { Store } from '../../packages/holdfast/src/ports.ts'
 import { createWorld } from '../../packages/sim/src/world.ts'
 import { FaultyStore } from '../hub/faulty-store.ts'
 import { noSmallDisk, PLACE, smallDisk } from './small-disk.ts'
-import { cas, got, put, storeConformance } from './store.ts'
+import { cas, got, put, recordOf, storeConformance } from './store.ts'
 import { playHistories } from './store-histories.ts'
 import { storeKills } from './store-kill.ts'
 import { dice, turn } from './until.ts'
@@ -99,7 +99,7 @@ describe('random histories', () => {
     }),
     'a change is made that names an old revision': (store) => ({
       cas: (change, done) => {
-        const { rev } = (seldom() && store.read(change.key)) || change
+        const { rev } = (seldom() && recordOf(store, change.key)) || change
         store.cas({ ...change, rev }, done)
       },
     }),
@@ -110,11 +110,11 @@ describe('random histories', () => {
       },
     }),
     'a get is stale': (store) => {
-      const old = new Map<string, ReturnType<Store['read']>>()
+      const old = new Map<string, ReturnType<typeof recordOf>>()
       return {
         get: (key, done) => {
-          if (!old.has(key)) old.set(key, store.read(key))
-          const found = seldom() ? old.get(key)! : store.read(key)
+          if (!old.has(key)) old.set(key, recordOf(store, key))
+          const found = seldom() ? old.get(key)! : recordOf(store, key)
           queueMicrotask(() => done(found))
         },
       }
@@ -137,8 +137,7 @@ describe('random histories', () => {
     const memory = createMemoryStore()
     const store: Store = {
       entries: () => memory.entries(),
-      read: (key) => memory.read(key),
-      blob: (name) => memory.blob(name),
+      blobs: (names, done) => memory.blobs(names, done),
       get: (key, done) => memory.get(key, done),
       cas: (change, done) => memory.cas(change, done),
       check: (done) => memory.check(done),
@@ -350,7 +349,8 @@ describe('a SQLite store', () => {
         await tell(check())
         fs.rmSync('${PLACE}/filler')
         await tell(check(), cas('d', 1))
-        console.log([...store.entries()].map(([key]) => key).join(), store.blob('b'))
+        const [b] = await new Promise((done) => store.blobs(['b'], done))
+        console.log([...store.entries()].map(([key]) => key).join(), b)
         store.close()
       })`
     const child = disk.start(process.execPath, ['-e', script])
@@ -392,16 +392,17 @@ describe('a SQLite store', () => {
     const hear = (answer: unknown): void => void heard.push(answer)
     const change = { key: 'a', rev: 0, value: Uint8Array.of(1), blobs: [] }
     store.cas(change, hear)
-    while (store.read('a') === null) await turn()
+    while (recordOf(store, 'a') === null) await turn()
     store.cas({ ...change, key: 'b' }, hear)
     store.get('a', hear)
+    store.blobs(['a'], hear)
     store.check(hear)
     store.close()
     for (let i = 0; i < 10; i++) await turn()
     expect(heard.map(String)).toEqual(
       heard.map(() => expect.stringContaining('it was closed before it had answered') as string),
     )
-    expect(heard).toHaveLength(4)
+    expect(heard).toHaveLength(5)
   })
 
   test('an empty file becomes a store', () => {

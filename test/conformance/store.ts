@@ -38,7 +38,7 @@ export async function put(
   value: Uint8Array | null,
   blobs: StoreChange['blobs'] = [],
 ): Promise<number> {
-  const outcome = await cas(store, key, store.read(key)?.rev ?? 0, value, blobs)
+  const outcome = await cas(store, key, recordOf(store, key)?.rev ?? 0, value, blobs)
   if (typeof outcome === 'string') throw new Error(`a change of ${key} ended in ${outcome}`)
   return outcome.rev
 }
@@ -46,6 +46,18 @@ export async function put(
 /** The record as `get` answers it. */
 export function got(store: Store, key: string): Promise<StoredRecord | HoldfastError | null> {
   return new Promise((resolve) => store.get(key, resolve))
+}
+
+/** The record of that key, as a start would find it. */
+export function recordOf(store: Store, key: string): StoredRecord | null {
+  return new Map(store.entries()).get(key) ?? null
+}
+
+/** The blobs of these names. Rejects with the store's error. */
+export function blobsOf(store: Store, ...names: string[]): Promise<(Uint8Array | null)[]> {
+  return new Promise((resolve, reject) => {
+    store.blobs(names, (found) => (found instanceof HoldfastError ? reject(found) : resolve(found)))
+  })
 }
 
 /** Runs the suite against one store. `place` gives a fresh place for each test. */
@@ -80,7 +92,12 @@ export function storeConformance(
     test('a fresh store is empty', async () => {
       const store = fresh()
       expect(all(store)).toEqual([])
-      expect([store.read('a'), store.blob('a'), await got(store, 'a')]).toEqual([null, null, null])
+      expect([await got(store, 'a'), ...(await blobsOf(store, 'a', 'b'))]).toEqual([
+        null,
+        null,
+        null,
+      ])
+      expect(await blobsOf(store)).toEqual([])
     })
 
     test('a record is as it was last changed, each time with another revision', async () => {
@@ -95,15 +112,15 @@ export function storeConformance(
         ['a', a],
         ['b', b],
       ])
-      expect([store.read('a'), store.read('b'), store.read('c')]).toEqual([a, b, null])
-      expect([await got(store, 'a'), await got(store, 'c')]).toEqual([a, null])
+      const found = await Promise.all(['a', 'b', 'c'].map((key) => got(store, key)))
+      expect(found).toEqual([a, b, null])
     })
 
     test('revision 0 creates a record only where there is none', async () => {
       const store = fresh()
       await cas(store, 'a', 0, one, [['blob', one]])
       expect(await cas(store, 'a', 0, two, [['blob', two]])).toBe('conflict')
-      expect([all(store), store.blob('blob')]).toEqual([[['a', [1]]], one])
+      expect([all(store), await blobsOf(store, 'blob')]).toEqual([[['a', [1]]], [one]])
     })
 
     test('a change with an old revision conflicts, and makes neither record nor blobs', async () => {
@@ -121,7 +138,7 @@ export function storeConformance(
       expect(await cas(store, 'never', old, one, blobs)).toBe('conflict')
       expect(await cas(store, 'never', old, null, blobs)).toBe('conflict')
       expect(all(store)).toEqual([['a', [2]]])
-      expect([store.blob('blob'), store.blob('more')]).toEqual([one, null])
+      expect(await blobsOf(store, 'blob', 'more')).toEqual([one, null])
     })
 
     test('a removal needs the revision, and ends at 0', async () => {
@@ -129,10 +146,14 @@ export function storeConformance(
       const rev = await put(store, 'a', one)
       expect(await cas(store, 'a', 0, null)).toBe('conflict')
       expect(await cas(store, 'a', rev, null, [['a', two]])).toEqual({ rev: 0 })
-      expect([all(store), store.read('a'), store.blob('a')]).toEqual([[], null, two])
+      expect([all(store), await got(store, 'a'), ...(await blobsOf(store, 'a'))]).toEqual([
+        [],
+        null,
+        two,
+      ])
       expect(await cas(store, 'a', rev, null)).toBe('conflict')
       expect(await cas(store, 'a', 0, null, [['a', null]])).toEqual({ rev: 0 })
-      expect(store.blob('a')).toBe(null)
+      expect(await blobsOf(store, 'a')).toEqual([null])
     })
 
     test('a removed record is created again, and no old revision is its', async () => {
@@ -166,7 +187,7 @@ export function storeConformance(
         ['b', [1]],
         ['e', [1]],
       ])
-      expect([store.blob('c'), store.blob('e')]).toEqual([null, one])
+      expect(await blobsOf(store, 'c', 'e')).toEqual([null, one])
     })
 
     test('blobs are no records', async () => {
@@ -175,12 +196,12 @@ export function storeConformance(
         ['a', two],
         ['b', two],
       ])
-      expect([all(store), store.read('b')]).toEqual([[['a', [1]]], null])
+      expect([all(store), await got(store, 'b')]).toEqual([[['a', [1]]], null])
       await put(store, 'a', one, [
         ['a', null],
         ['never', null],
       ])
-      expect([store.blob('a'), store.blob('b')]).toEqual([null, two])
+      expect(await blobsOf(store, 'b', 'a', 'b')).toEqual([two, null, two])
     })
 
     test('of two changes to one blob in one change the later holds', async () => {
@@ -192,7 +213,7 @@ export function storeConformance(
         ['b', one],
         ['b', null],
       ])
-      expect([store.blob('a'), store.blob('b')]).toEqual([two, null])
+      expect(await blobsOf(store, 'a', 'b')).toEqual([two, null])
     })
 
     test('keys come in the order of their code points', async () => {
@@ -211,9 +232,10 @@ export function storeConformance(
       const values = { empty: new Uint8Array(0), large, view }
       for (const [key, value] of Object.entries(values)) {
         await put(store, key, value, [[key, value]])
-        for (const found of [store.read(key)!.value, store.blob(key)!]) {
-          expect(Buffer.compare(found, value)).toBe(0)
-          expect(found.constructor).toBe(Uint8Array)
+        const record = (await got(store, key)) as StoredRecord
+        for (const found of [record.value, ...(await blobsOf(store, key))]) {
+          expect(Buffer.compare(found!, value)).toBe(0)
+          expect(found!.constructor).toBe(Uint8Array)
         }
       }
       expect([...store.entries()]).toHaveLength(3)
@@ -226,11 +248,14 @@ export function storeConformance(
       bytes.fill(9)
       await change
       for (const [, { value }] of store.entries()) value.fill(8)
-      store.read('a')!.value.fill(7)
-      store.blob('a')!.fill(6)
+      const [blob] = await blobsOf(store, 'a')
+      blob!.fill(6)
       const found = await got(store, 'a')
       if (found && 'value' in found) found.value.fill(5)
-      expect([all(store), store.blob('a')]).toEqual([[['a', [1, 2]]], Uint8Array.of(1, 2)])
+      expect([all(store), await blobsOf(store, 'a')]).toEqual([
+        [['a', [1, 2]]],
+        [Uint8Array.of(1, 2)],
+      ])
     })
 
     test('entries may be walked while records change', async () => {
@@ -272,12 +297,12 @@ export function storeConformance(
         ['a', [1]],
         ['b', [2]],
       ])
-      expect(store.blob('b')).toBe(null)
+      expect(await blobsOf(store, 'b')).toEqual([null])
     })
 
     test('answers come later, each once, and a check finds that it can be written', async () => {
       const store = fresh()
-      const heard = { cas: 0, get: 0, check: 0 }
+      const heard = { cas: 0, get: 0, blobs: 0, check: 0 }
       const answers: unknown[] = []
       const hear = (what: keyof typeof heard, answer: unknown): void => {
         heard[what]++
@@ -285,12 +310,13 @@ export function storeConformance(
       }
       store.cas({ key: 'a', rev: 7, value: one, blobs: [] }, (outcome) => hear('cas', outcome))
       store.get('b', (found) => hear('get', found))
+      store.blobs([], (found) => hear('blobs', found))
       store.check((error) => hear('check', error))
-      expect(heard).toEqual({ cas: 0, get: 0, check: 0 })
+      expect(heard).toEqual({ cas: 0, get: 0, blobs: 0, check: 0 })
       await put(store, 'c', one)
       await new Promise((resolve) => store.check(resolve))
-      expect(heard).toEqual({ cas: 1, get: 1, check: 1 })
-      expect(new Set(answers)).toEqual(new Set(['conflict', null]))
+      expect(heard).toEqual({ cas: 1, get: 1, blobs: 1, check: 1 })
+      expect(new Set(answers)).toEqual(new Set(['conflict', null, []]))
     })
 
     test('a closed store says so, and may be closed again', () => {
@@ -303,8 +329,7 @@ export function storeConformance(
         () => store.get('a', () => {}),
         () => store.check(() => {}),
         () => store.entries(),
-        () => store.read('a'),
-        () => store.blob('a'),
+        () => store.blobs(['a'], () => {}),
       ]
       expect(acts.map(codeOf)).toEqual(acts.map(() => 'store'))
     })
@@ -317,11 +342,11 @@ export function storeConformance(
       await put(first, 'a', one, [['a', two]])
       await put(first, 'b', two)
       await put(first, 'b', null)
-      const a = first.read('a')
+      const a = recordOf(first, 'a')
       first.close()
       const second = fresh(open)
       expect([...second.entries()]).toEqual(keeps ? [['a', a]] : [])
-      expect(second.blob('a')).toEqual(keeps ? two : null)
+      expect(await blobsOf(second, 'a')).toEqual([keeps ? two : null])
     })
 
     test('10,000 random histories are linearizable, key by key', async () => {

@@ -64,6 +64,8 @@ export interface Desk {
   disk: PlainDisk
   /** Places whose records the disk has not taken yet. */
   owed: Set<string>
+  /** Segments that the hub waits for. */
+  reads: [read: number, names: readonly string[]][]
   /** The disk takes nothing. */
   isFull: boolean
 }
@@ -89,6 +91,7 @@ export function desk(seed: number): Desk {
     nextStream: 100,
     disk: new PlainDisk(),
     owed: new Set(),
+    reads: [],
     isFull: false,
   }
   made.out = outOf(made)
@@ -138,8 +141,7 @@ function outOf(made: Desk): HubOut {
       hub.receiveTicket(made, { connection, ticket }, 'it is none')
     },
     record: (place) => void made.owed.add(place),
-    readPlace: (place) => made.disk.records.get(place)?.value ?? null,
-    read: (name) => made.disk.blobs.get(name) ?? null,
+    read: (read, names) => void made.reads.push([read, names]),
     close: (stream) => {
       made.bad.delete(stream)
       hub.removeStream(made, stream)
@@ -163,6 +165,9 @@ export function write(made: Desk): void {
       const outcome = made.disk.change(change)
       if (outcome === 'conflict') throw new Error('nobody else writes')
       hub.confirmWrite(made, change.key, outcome.rev)
+    }
+    for (const [read, names] of made.reads.splice(0)) {
+      hub.receiveSegments(made, read, made.disk.read(names))
     }
   }
 }
@@ -250,7 +255,10 @@ export function complaints(made: Desk): string[] {
     restore(again, made.now, readPlace(value)!.session)
   }
   claim(durable(again) === durable(registers), 'memory and disk differ')
-  claim(made.hub.waiting.size + made.hub.pendingRequests.size === 0, 'nobody waits for the disk')
+  claim(
+    made.hub.waiting.size + made.hub.pendingRequests.size + made.hub.pendingReads.size === 0,
+    'nobody waits for the disk',
+  )
   claim(made.relayed.length === 0, `relayed to the good ones: ${made.relayed.length}`)
   const streams = made.bad.size + GOOD.length
   claim(made.hub.connections.size === streams, `streams ${made.hub.connections.size}`)

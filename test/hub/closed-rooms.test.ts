@@ -2,7 +2,7 @@
 // was said, for that room alone (SE-4).
 // Method: the hub's machine at a desk whose disk the test writes.
 import { beforeEach, describe, expect, test } from 'vitest'
-import { close } from '../../packages/hub/src/machine/sessions.ts'
+import { close } from '../../packages/hub/src/machine/closed-rooms.ts'
 import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { Desk, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'

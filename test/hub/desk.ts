@@ -101,6 +101,9 @@ export class Desk {
   hub: Hub
   /** Places whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
+  /** Segments that the hub waits for, and whether the disk answers at once. */
+  isRead = true
+  readonly reads: { readonly read: number; readonly names: readonly string[] }[] = []
   /** Whether what is said is on disk before the next word; else `write` does it. */
   atOnce = true
   /** Whether members of sessions made from now on may recover them. */
@@ -118,8 +121,7 @@ export class Desk {
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (place) => void this.owed.add(place),
-    readPlace: (place) => this.disk.records.get(place)?.value ?? null,
-    read: (name) => this.disk.blobs.get(name) ?? null,
+    read: (read, names) => void this.reads.push({ read, names }),
     close: (connection, closing) => {
       const { why } = closing
       this.ear?.closed(connection, why)
@@ -213,6 +215,14 @@ export class Desk {
       for (const [change, outcome] of made) this.#settle(change, outcome)
       // As hub/src/server/hub-server.ts does, which waits before it tries again.
       if (made.some(([, outcome]) => outcome instanceof Error)) return
+      if (this.owed.size === 0 && this.isRead) this.read()
+    }
+  }
+
+  /** The disk answers what the hub has asked for. */
+  read(): void {
+    for (const { read, names } of this.reads.splice(0)) {
+      calmly(() => hub.receiveSegments(this, read, this.disk.read(names)))
     }
   }
 
@@ -232,6 +242,7 @@ export class Desk {
   restart(): void {
     const { limits } = this.hub.budgets
     this.owed.clear()
+    this.reads.length = 0
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
     for (const [place, found] of this.disk.records) {
       const isOurs = calmly(() => hub.restore(this.hub, this.now, place, found))

@@ -55,19 +55,14 @@ export class FaultyStore implements Store {
     return this.#store.entries()
   }
 
-  read(key: string): ReturnType<Store['read']> {
-    this.#check()
-    return this.#store.read(key)
-  }
-
-  blob(name: string): Uint8Array | null {
-    this.#check()
-    return this.#store.blob(name)
-  }
-
   get(key: string, done: Parameters<Store['get']>[1]): void {
     this.#check()
     this.#wait(() => this.#store.get(key, this.#answering(done)))
+  }
+
+  blobs(names: readonly string[], done: Parameters<Store['blobs']>[1]): void {
+    this.#check()
+    this.#wait(() => this.#store.blobs(names, this.#answering(done)))
   }
 
   cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {

@@ -113,7 +113,7 @@ function founding(answer: HoldfastError | null): {
   const { loop, turn } = byHand()
   const writes: string[] = []
   const store: Store = {
-    ...{ entries: () => [], read: () => null, blob: () => null, close: () => {} },
+    ...{ entries: () => [], blobs: () => {}, close: () => {} },
     get: (_key, done) => queueMicrotask(() => done(null)),
     check: (done) => queueMicrotask(() => done(answer)),
     cas: ({ key }, done) => {

@@ -2,6 +2,7 @@
 // Method: a loop by hand, and a store that answers when and what the test says.
 import { expect, test } from 'vitest'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { UNREADABLE } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { Loop, Store, StoreChange, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
@@ -29,6 +30,13 @@ class Scene {
   asked = 0
   /** What the store answers to a change; null for nothing so far. */
   answer: (change: StoreChange) => StoreOutcome | null = (change) => this.disk.change(change)
+  /** What the store answers to a reading of segments. */
+  segments: (names: readonly string[]) => (Uint8Array | null)[] | HoldfastError = (names) => {
+    return this.disk.find(names)
+  }
+  /** Whether the store answers no such reading so far. */
+  isHeld = false
+  readonly held: (() => void)[] = []
   /** Whether the store says at once that it can be written. */
   isChecked = true
   readonly unchecked: (() => void)[] = []
@@ -80,9 +88,12 @@ class Scene {
     }
     return {
       entries: () => this.disk.records,
-      read: (key) => this.disk.records.get(key) ?? null,
-      blob: (name) => this.disk.blobs.get(name) ?? null,
       get: (key, done) => ask(() => done(this.disk.records.get(key) ?? null)),
+      blobs: (names, done) => {
+        const answer = (): void => done(this.segments(names))
+        if (this.isHeld) this.held.push(answer)
+        else ask(answer)
+      },
       check: (done) => {
         if (this.isChecked) ask(() => done(null))
         else this.unchecked.push(() => done(null))
@@ -225,4 +236,98 @@ test('a move that a kill interrupted is completed by the next start, unasked', a
   const scene = new Scene(desk.disk)
   await scene.pass(500)
   expect([...desk.disk.records.keys()].toSorted()).toEqual([`1 g main~${id}`, 'the hub'])
+})
+
+const segmentsOf = (room: Saved | null): number[][] | undefined => {
+  return room?.segments.map((bytes) => [...bytes])
+}
+
+/** The imported room is written anew, with that one segment. */
+function written({ disk }: Scene, segment: number): void {
+  const key = '1 g main'
+  const { rev, value } = disk.records.get(key)!
+  disk.change({ key, rev, value, blobs: [['abc-1 0', Uint8Array.of(segment)]] })
+}
+
+test('a room is exported as the store has it, and is null if it stores none (SE-4)', async () => {
+  const scene = new Scene()
+  expect(await scene.server.exportRoom(PLACE)).toBe(null)
+  void scene.found()
+  await scene.pass(500)
+  expect(await scene.server.exportRoom(PLACE)).toBe(null)
+  const other = { ...PLACE, room: 'other' }
+  const importing = scene.server.restoreRoom(saved, other)
+  await scene.pass(500)
+  expect(await importing).toBe(null)
+  expect(await scene.server.exportRoom(other)).toEqual({ ...saved, ...other })
+})
+
+test('a room that is written while it is exported has the segments of one write (SE-4)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  let readings = 0
+  scene.segments = (names) => {
+    readings++
+    if (readings < 3) written(scene, readings + 1)
+    return scene.disk.find(names)
+  }
+  expect(segmentsOf(await scene.server.exportRoom(PLACE))).toEqual([[3]])
+  expect(readings).toBe(3)
+  scene.segments = (names) => {
+    written(scene, 9)
+    return scene.disk.find(names)
+  }
+  await expect(scene.server.exportRoom(PLACE)).rejects.toThrow(
+    'g/main is written more often than it can be read: try again',
+  )
+})
+
+test('the export of a room says that a segment is missing, or why the store reads nothing (SE-4)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  scene.disk.blobs.clear()
+  await expect(scene.server.exportRoom(PLACE)).rejects.toMatchObject({
+    ...{ code: 'store', message: 'a segment of g/main is missing' },
+  })
+  scene.segments = () => FULL
+  await expect(scene.server.exportRoom(PLACE)).rejects.toBe(FULL)
+})
+
+test('what a store answers to a hub that was closed meanwhile changes nothing (SE-5)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  scene.isHeld = true
+  const opener = scene.found()
+  await scene.pass(500)
+  expect(scene.held).toHaveLength(1)
+  await scene.server.close()
+  const { length } = opener.heard
+  for (const answer of scene.held.splice(0)) answer()
+  expect([opener.heard.length, scene.server.hub.pendingReads.size]).toEqual([length, 1])
+})
+
+test('a file of a room without segments opens nothing', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom({ ...saved, segments: [] }, PLACE)
+  await scene.pass(500)
+  const opener = scene.found()
+  await scene.pass(500)
+  expect(opener.heard.at(-1)).toMatchObject({ kind: 'refused', why: UNREADABLE })
+})
+
+test('who opens a room whose segments cannot be read is told so, and the room stays (SE-4)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  scene.segments = () => FULL
+  const opener = scene.found()
+  await scene.pass(500)
+  expect(opener.heard.at(-1)).toMatchObject({ kind: 'refused', why: UNREADABLE })
+  scene.segments = (names) => scene.disk.find(names)
+  const next = scene.found()
+  await scene.pass(500)
+  expect(next.heard.filter(({ kind }) => kind === 'segment')).toHaveLength(1)
 })

@@ -9,6 +9,8 @@ import {
   TIME_MAX,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { INC_MAX, MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
+import * as register from '../../packages/hub/src/machine/register.ts'
+import { close } from '../../packages/hub/src/machine/closed-rooms.ts'
 import { Desk, linkOf, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 
@@ -326,6 +328,73 @@ describe('opening', () => {
     expect(room.opens().heard).toMatchObject([{ kind: 'refused', why }])
     blobs.set(name, bytes)
     expect(room.opens().text).toBe('whole ')
+  })
+
+  describe('takes until its segments are read, and meanwhile', () => {
+    const begun = (): { room: Kept; desk: Desk; opener: number } => {
+      const room = new Kept()
+      room.keep('one ', 1)
+      room.leaves()
+      room.desk.isRead = false
+      const opener = room.desk.open()
+      expect(room.ask(opener, 2)).toEqual([])
+      expect(room.desk.reads).toEqual([{ read: 1, names: [`${room.id} 0`] }])
+      return { room, desk: room.desk, opener }
+    }
+    const kindsOf = (desk: Desk, stream: number): string[] => {
+      const kinds = desk.heard.get(stream)!.map(({ kind }) => kind)
+      return kinds.filter((kind) => !['welcome', 'signs'].includes(kind))
+    }
+
+    test('somebody else finds the session', () => {
+      const { room, desk, opener } = begun()
+      expect(room.added(room.ask(desk.open(), 3))).toMatchObject({ created: false, opened: null })
+      desk.read()
+      expect(kindsOf(desk, opener)).toEqual(['added', 'segment'])
+      expect(desk.hub.pendingReads.size).toBe(0)
+    })
+
+    test('its opener goes: the room is as it was', () => {
+      const { room, desk, opener } = begun()
+      desk.close(opener)
+      desk.read()
+      desk.isRead = true
+      expect([kindsOf(desk, opener), room.opens(3).text]).toEqual([[], 'one '])
+      expect(desk.hub.pendingReads.size).toBe(0)
+    })
+
+    test('the room is closed: its opener is told why', () => {
+      const { desk, opener } = begun()
+      close(desk, { game: 'g', room: 'main' }, { why: 'a pause', until: desk.now + 60_000 })
+      desk.write()
+      desk.read()
+      expect(desk.heard.get(opener)!.at(-1)).toMatchObject({
+        why: expect.stringContaining('a pause') as string,
+      })
+      expect(desk.hub.archive.rooms.size).toBe(0)
+    })
+
+    test('the session ends: its opener opens the room again, in a new epoch', () => {
+      const { room, desk, opener } = begun()
+      expect(register.endSession(desk.hub.registers, room.id, desk.out)).toBe(true)
+      desk.read()
+      desk.isRead = true
+      desk.write()
+      const added = room.added(desk.heard.get(opener)!)!
+      expect([added.created, added.entry.register.epoch]).toEqual([true, 3])
+      expect(kindsOf(desk, opener)).toEqual(['added', 'segment'])
+    })
+
+    test('another opener came: the first one finds its session', () => {
+      const { room, desk, opener } = begun()
+      register.endSession(desk.hub.registers, room.id, desk.out)
+      desk.write()
+      const next = desk.open()
+      room.ask(next, 3)
+      desk.read()
+      expect(room.added(desk.heard.get(next)!)!.created).toBe(true)
+      expect(room.added(desk.heard.get(opener)!)!.created).toBe(false)
+    })
   })
 
   test('who may not serve opens none', () => {

@@ -7,6 +7,16 @@ export class PlainDisk {
   readonly blobs = new Map<string, Uint8Array>()
   #rev = 0
 
+  find(names: readonly string[]): (Uint8Array | null)[] {
+    return names.map((name) => this.blobs.get(name) ?? null)
+  }
+
+  /** Null if one of the blobs is missing. */
+  read(names: readonly string[]): Uint8Array[] | null {
+    const found = this.find(names).filter((one) => one !== null)
+    return found.length === names.length ? found : null
+  }
+
   /** Makes a change, if its revision is the record's. */
   change({ key, rev, value, blobs }: StoreChange): Exclude<StoreOutcome, Error | 'unknown'> {
     if (rev !== (this.records.get(key)?.rev ?? 0)) return 'conflict'

@@ -8,7 +8,7 @@ import {
   type Saved,
   writeSaved,
 } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
-import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { placeOf } from '../../packages/hub/src/machine/register.ts'
 import * as roomFiles from '../../packages/hub/src/machine/room-files.ts'
 import { MEMBERS_MAX } from '../../packages/holdfast/src/machine.ts'
@@ -32,7 +32,9 @@ function restore(desk: Desk, one: Saved = saved, as = AS): roomFiles.ImportRefus
 test('a room comes back from its file as the session that it was, and goes into the same file', () => {
   const desk = new Desk()
   expect(restore(desk)).toBe(null)
-  expect(roomFiles.exportRoom(desk, AS)).toEqual(saved)
+  const { session, stored } = readPlace(desk.disk.records.get(placeOf(AS))!.value)!
+  const segments = desk.disk.read(archive.segmentNames(saved.session, 3))!
+  expect(roomFiles.savedOf(session, stored!, segments)).toEqual(saved)
   expect(readSaved(writeSaved(saved))).toEqual(saved)
   // Whoever opens it is primary of that session, in an epoch behind all of before.
   const stream = desk.open()
@@ -68,30 +70,4 @@ test('what is here already, is too large, or finds no room changes nothing', () 
   const elsewhere = { ...AS, room: 'other' }
   expect(restore(desk, { ...saved, session: 'abc-2' }, elsewhere)).toBe('full')
   expect([...desk.hub.archive.rooms.keys()]).toEqual(['abc-1'])
-})
-
-test('nothing is saved of a room that is not kept; nor of one that the disk will not read', () => {
-  const desk = new Desk()
-  expect(roomFiles.exportRoom(desk, AS)).toBe(null)
-  restore(desk)
-  const out = { ...desk.out, read: () => null }
-  expect(roomFiles.exportRoom({ hub: desk.hub, out }, AS)).toBe(null)
-})
-
-test.each([
-  ['not made yet', false, 3, saved.segments],
-  ['made, and its answer is late', true, 4, [text('anew ')]],
-])('a room whose write is %s is exported as the disk has it', (_what, isMade, index, segments) => {
-  const desk = new Desk()
-  restore(desk)
-  const stored = archive.find(desk.hub.archive, AS)!
-  const { entry } = stored.session
-  const changes = new Map([
-    [0, text('anew ')],
-    ...[1, 2].map((segment) => [segment, null] as const),
-  ])
-  archive.change(desk.hub.archive, entry, { ...stored, index: 4, segments: 1 }, changes)
-  const change = hub.beginWrite(desk.hub, placeOf(entry))!
-  if (isMade) desk.disk.change(change)
-  expect(roomFiles.exportRoom(desk, AS)).toMatchObject({ index, segments })
 })

@@ -74,7 +74,7 @@ test('an invitation to a sealed room carries its key: who comes by it opens the 
   expect(await met(w, { ...place, name: 'Grace', token })).toMatch(/^forbidden: .* sealed/)
   // Her own token carries the key as well (N-2).
   expect(await met(w, { ...place, name: 'Grace', token: grace.token })).toBe('in')
-  const { records, blobs } = diskOf(w)
+  const { records, blobs } = await diskOf(w)
   const disk = [...records.values(), ...blobs.values()]
   expect(disk.length).toBeGreaterThan(1)
   expect(disk.filter((bytes) => Buffer.from(bytes).includes('a6a6', 'hex'))).toEqual([])

@@ -211,7 +211,7 @@ describe('a room with a key', () => {
     await act(w, ada.act(add, ['a hidden thing']))
     const { token } = ada
     await act(w, ada.leave())
-    const { records, blobs } = diskOf(w)
+    const { records, blobs } = await diskOf(w)
     const written = [...records.values(), ...blobs.values()].map((bytes) =>
       Buffer.from(bytes).toString('latin1'),
     )

@@ -16,7 +16,7 @@ test('a hub that starts with a new key is taken by those who play, and lets newc
   await w.runUntil(() => bea.safety === 'backed-up', 10_000)
   const before = ada.member!.hubKey!
   const { store } = w.sim.node('hub')
-  const { rev } = store.read(SEED_RECORD)!
+  const { rev } = new Map(store.entries()).get(SEED_RECORD)!
   store.cas({ key: SEED_RECORD, rev, value: null, blobs: [] }, () => {})
   await w.run(100)
   w.killHub()

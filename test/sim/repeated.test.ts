@@ -37,7 +37,7 @@ async function chat(node: SimNode, names: string[]): Promise<void> {
   node.connect('ws://hub/', { opened() {}, message() {}, closed() {} })
   const alarm = loop.alarm(() => {
     for (const name of names) if (name !== node.name) answer(`sim:${name}`, 0)
-    const { rev } = store.read('ticks') ?? { rev: 0 }
+    const { rev } = new Map(store.entries()).get('ticks') ?? { rev: 0 }
     const change = { key: 'ticks', rev, value: new Uint8Array([1]), blobs: [] }
     store.cas(change, () => alarm.set(loop.now() + 40))
   })

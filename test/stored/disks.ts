@@ -1,6 +1,6 @@
 /** What a hub has on disk, and other disks under it. */
 
-import { segmentName } from '../../packages/hub/src/machine/archive.ts'
+import { segmentNames } from '../../packages/hub/src/machine/archive.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import type { SessionWorld } from '../../packages/sim/src/session-world.ts'
 
@@ -10,22 +10,26 @@ export interface Disk {
   readonly blobs: ReadonlyMap<string, Uint8Array>
 }
 
+/** Longest that a disk takes for that, in simulated milliseconds. */
+const READ_MS = 5
+
 export const EMPTY: Disk = { records: new Map(), blobs: new Map() }
 
 /** The disk of the hub as it is now. */
-export function diskOf(w: SessionWorld): Disk {
+export async function diskOf(w: SessionWorld): Promise<Disk> {
   const { store } = w.sim.node('hub')
   const records = new Map<string, Uint8Array>()
-  const blobs = new Map<string, Uint8Array>()
+  const names: string[] = []
   for (const [key, { value }] of store.entries()) {
     records.set(key, value)
     const known = readPlace(value)
-    for (let segment = 0; segment < (known?.stored?.segments ?? 0); segment++) {
-      const name = segmentName(known!.session.entry.session, segment)
-      blobs.set(name, store.blob(name)!)
-    }
+    if (known?.stored)
+      names.push(...segmentNames(known.session.entry.session, known.stored.segments))
   }
-  return { records, blobs }
+  const found: (Uint8Array | null)[] = []
+  store.blobs(names, (all) => found.push(...(all as (Uint8Array | null)[])))
+  await w.run(READ_MS)
+  return { records, blobs: new Map(names.map((name, at) => [name, found[at]!])) }
 }
 
 /** The hub starts again with that disk, and has never seen another. */
@@ -33,10 +37,11 @@ export async function putBack(w: SessionWorld, { records, blobs }: Disk): Promis
   if (w.hub()) w.killHub()
   w.restartHub()
   const { store } = w.sim.node('hub')
-  const keys = new Set([...records.keys(), ...[...store.entries()].map(([key]) => key)])
+  const before = new Map(store.entries())
+  const keys = new Set([...records.keys(), ...before.keys()])
   let puts = [...blobs]
   for (const key of keys) {
-    const rev = store.read(key)?.rev ?? 0
+    const rev = before.get(key)?.rev ?? 0
     store.cas({ key, rev, value: records.get(key) ?? null, blobs: puts }, () => {})
     puts = []
   }

@@ -7,7 +7,6 @@ import { describe, expect, test } from 'vitest'
 import { action, object, text, u8, withRoom } from '../../packages/holdfast/src/index.ts'
 import type { JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
-import { exportRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { dropRoom } from '../../packages/hub/src/rooms.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 import { act } from '../sessions/acting.ts'
@@ -53,7 +52,7 @@ describe.each([
     const { session: ada } = await joining(w, { ...keepRoom, name: 'Ada' })
     await acts(w, ada, 'one')
     await w.run(500)
-    const old = diskOf(w)
+    const old = await diskOf(w)
     await acts(w, ada, 'two', 'three')
     await w.run(500)
     await left(w, ada)
@@ -74,7 +73,7 @@ describe.each([
     const { session: ada } = await joining(w, { ...keepRoom, name: 'Ada' })
     await acts(w, ada, 'one')
     await left(w, ada)
-    const old = diskOf(w)
+    const old = await diskOf(w)
     // One copy.
     const first = await joining(w, { ...keepRoom, name: 'Ada', token: ada.token })
     await acts(w, first.session, 'two')
@@ -101,7 +100,7 @@ test('a member hears of its primary what is stored, and misses it as well; who i
   await w.runUntil(() => grace.safety === 'backed-up', 10_000)
   await acts(w, ada, 'one')
   await w.run(2_000)
-  const old = diskOf(w)
+  const old = await diskOf(w)
   await acts(w, ada, 'two', 'three')
   await w.run(3_000)
   w.kill(ada)
@@ -120,7 +119,7 @@ test('of objects that are kept an older copy is told as well (N-2)', async () =>
   const { session: ada } = await joining(w, { ...plain, name: 'Ada' })
   const note = ada.create(Note, { x: 1 })
   await w.run(1_000)
-  const old = diskOf(w)
+  const old = await diskOf(w)
   note.set({ x: 2 })
   await w.run(1_000)
   w.kill(ada)
@@ -135,7 +134,7 @@ test('an older copy that whoever runs the hub imports is named as such, to all (
   const { session: ada } = await joining(w, { ...sealed, name: 'Ada' })
   await acts(w, ada, 'one')
   await left(w, ada)
-  const saved = exportRoom(w.hub()!.turn, place)!
+  const saved = (await act(w, w.hub()!.exportRoom(place)))!
   const first = await joining(w, { ...sealed, name: 'Ada', token: ada.token })
   await acts(w, first.session, 'two')
   const { session: grace } = await joining(w, { ...sealed, name: 'Grace' })

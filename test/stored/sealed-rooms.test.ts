@@ -22,8 +22,8 @@ function joining(w: SessionWorld, more: Partial<JoinOptions>): Promise<Session> 
 }
 
 /** What the hub has on disk. */
-function disk(w: SessionWorld): string {
-  const { records, blobs } = diskOf(w)
+async function disk(w: SessionWorld): Promise<string> {
+  const { records, blobs } = await diskOf(w)
   return [...records.values(), ...blobs.values()]
     .map((bytes) => Buffer.from(bytes).toString('latin1'))
     .join('\n')
@@ -40,8 +40,8 @@ describe('a hub that says that a room has no key', () => {
     const ada = await joinBy(w, unsealed, { ...place, keepRoom: sealed })
     await act(w, ada.act(set, { key: 'a hidden thing', to: 1 }))
     await left(w, ada)
-    expect(disk(w)).not.toContain('hidden')
-    expect(diskOf(w).blobs.size).toBeGreaterThan(0)
+    expect(await disk(w)).not.toContain('hidden')
+    expect((await diskOf(w)).blobs.size).toBeGreaterThan(0)
   })
 
   test('gets nothing in the open of who joins it, or serves next, key or none (N-2)', async () => {
@@ -54,7 +54,7 @@ describe('a hub that says that a room has no key', () => {
       await w.runUntil(() => eve.primary === eve.me, 20_000)
       await act(w, eve.act(set, { key: 'a hidden thing', to: 1 }))
       await left(w, eve)
-      expect(disk(w)).not.toContain('hidden')
+      expect(await disk(w)).not.toContain('hidden')
     }
   })
 
@@ -69,7 +69,7 @@ describe('a hub that says that a room has no key', () => {
     expect(next.member!.session.terms).toMatch(/^keep=43200;expellers=vote;sealed=/)
     await act(w, next.act(set, { key: 'a hidden thing', to: 2 }))
     await left(w, next)
-    expect(disk(w)).not.toContain('hidden')
+    expect(await disk(w)).not.toContain('hidden')
     const last = await joining(w, { keepRoom: sealed })
     expect(last.table.get('a hidden thing')).toBe(2)
   })

@@ -260,14 +260,15 @@ export type StoreOutcome = { readonly rev: number } | 'conflict' | 'unknown' | H
 
 /** A store of small records by key, each changed by compare-and-set on its revision. */
 export interface Store {
-  /** All records in key order. @throws HoldfastError `store` */
+  /** All records in key order, for a start. @throws HoldfastError `store` */
   entries(): Iterable<readonly [key: string, found: StoredRecord]>
-  /** The record at that key, or null. @throws HoldfastError `store` */
-  read(key: string): StoredRecord | null
-  /** The blob of that name, or null. @throws HoldfastError `store` */
-  blob(name: string): Uint8Array | null
   /** Reads a record as it is once all answered changes are made; `done` is called later, once. */
   get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void
+  /** Reads blobs, each as `get` reads a record: in the order of their names, null for none. */
+  blobs(
+    names: readonly string[],
+    done: (found: (Uint8Array | null)[] | HoldfastError) => void,
+  ): void
   /**
    * Changes a record if it has the given revision; `done` is called later, once. The same change
    * may be made again after `unknown`. Changes of several records may be in progress at once.

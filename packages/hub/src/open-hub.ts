@@ -118,12 +118,10 @@ export interface HubHandle extends Emitter<rooms.HubEvents> {
   dropRoom(game: string, room: string): boolean
   /**
    * Exports a stored room as bytes for a file: see `importRoom`, and `from` of `join`. The export
-   * of a room in use lacks the last 0.1 s.
-   *
-   * @returns null if the room is not stored
-   * @throws HoldfastError `bad-value`
+   * of a room in use lacks the last 0.1 s. Resolves with null if the room is not stored. Rejects
+   * with a HoldfastError: `bad-value`, or `store` if it cannot be read.
    */
-  exportRoom(game: string, room: string): Uint8Array | null
+  exportRoom(game: string, room: string): Promise<Uint8Array | null>
   /**
    * Stores a room from `exportRoom` or `session.export`, as if its players had just left it.
    * Resolves once it is persisted. Rejects with a HoldfastError: `bad-value` for an invalid file,

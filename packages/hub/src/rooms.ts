@@ -5,7 +5,7 @@ import * as archive from './machine/archive.ts'
 import * as register from './machine/register.ts'
 import type { RoomChange } from './machine/state.ts'
 import { savedIn, writeSaved } from '../../holdfast/src/hub-protocol/saved-room.ts'
-import { exportRoom, type ImportRefusal } from './machine/room-files.ts'
+import type { ImportRefusal } from './machine/room-files.ts'
 import { drop } from './machine/persistence.ts'
 import { badValue, HoldfastError, type PeerId } from '../../holdfast/src/machine.ts'
 import type { HubServer } from './server/hub-server.ts'
@@ -101,8 +101,12 @@ export function dropRoom(server: HubServer, game: string, room: string): boolean
   return stored !== null && drop(server.turn, stored.session.entry.session)
 }
 
-export function exportStored(server: HubServer, game: string, room: string): Uint8Array | null {
-  const saved = exportRoom(server.turn, placeOf(game, room))
+export async function exportStored(
+  server: HubServer,
+  game: string,
+  room: string,
+): Promise<Uint8Array | null> {
+  const saved = await server.exportRoom(placeOf(game, room))
   return saved && writeSaved(saved)
 }
 

@@ -128,16 +128,20 @@ export function storeOf(ground: Ground, machine: Machine, unsure: number): Store
     alarmOf(ground, machine, life, () => open && run(), 0).set(at)
   }
   const copyOf = ({ value, rev }: StoredRecord): StoredRecord => ({ value: value.slice(), rev })
-  const read = (key: string): StoredRecord | null => {
-    const found = records.get(key)
-    return found ? copyOf(found) : null
-  }
   const lives = (): boolean => open && life === machine.life
   return {
     entries: () => [...records].sort(byKey).map(([key, found]) => [key, copyOf(found)] as const),
-    read,
-    blob: (name) => blobs.get(name)?.slice() ?? null,
-    get: (key, done) => lives() && soon(() => done(read(key))),
+    get(key, done) {
+      const read = (): void => {
+        const found = records.get(key)
+        done(found ? copyOf(found) : null)
+      }
+      if (lives()) soon(read)
+    },
+    blobs(names, done) {
+      const own = [...names]
+      if (lives()) soon(() => done(own.map((name) => blobs.get(name)?.slice() ?? null)))
+    },
     cas(change, done) {
       if (!lives()) return
       const { key, rev } = change

@@ -332,7 +332,11 @@ describe('life and death', () => {
       ['a', 4],
       ['b', 2],
     ])
-    expect(['a', 'b', 'c'].map((name) => store.blob(name)?.[0])).toEqual([4, 2, undefined])
+    store.blobs(['a', 'b', 'c'], (blobs) =>
+      heard.push(...(blobs as (Uint8Array | null)[]).map((one) => `${one?.[0]}`)),
+    )
+    world.runSync(10)
+    expect(heard.splice(0)).toEqual(['4', '2', 'undefined'])
     expect(written).toEqual([
       'b {"rev":1}',
       'a {"rev":2}',

@@ -27,10 +27,10 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
     }
     const { searchParams: asked } = new URL(request.url ?? '', 'http://hub')
     const [game, room] = [asked.get('game') ?? '', asked.get('room') ?? '']
-    const shown = (): object => {
+    const shown = async (): Promise<object> => {
       if (asked.has('kept')) return { kept: rooms.kept() }
       if (!asked.has('export')) return { room: rooms.room(game, room) }
-      const saved = rooms.exportRoom(game, room)
+      const saved = await rooms.exportRoom(game, room)
       return { saved: saved && Buffer.from(saved).toString('base64') }
     }
     const done = async (): Promise<object> => {
@@ -46,7 +46,7 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
     try {
       if (request.method === 'HEAD') return fail(response, 405)
       const isGet = request.method === 'GET'
-      return respondJson(response, 200, isGet ? shown() : await done())
+      return respondJson(response, 200, await (isGet ? shown() : done()))
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
       return respondJson(response, 400, { why: error.message })

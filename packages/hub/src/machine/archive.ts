@@ -165,8 +165,13 @@ export function removals(segments: number): Map<number, null> {
 }
 
 /** The name of a segment in the store. */
-export function segmentName(session: string, segment: number): string {
+function segmentName(session: string, segment: number): string {
   return `${session} ${segment}`
+}
+
+/** The names of segments 0 to n - 1. */
+export function segmentNames(session: string, segments: number): string[] {
+  return Array.from({ length: segments }, (_none, segment) => segmentName(session, segment))
 }
 
 /** Begins the next write of a room. @returns the changes of its segments */

@@ -22,6 +22,7 @@ import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } from './attachment.ts'
 import * as budgets from './budgets.ts'
+import * as closedRooms from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
 import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
@@ -45,7 +46,7 @@ import {
 } from './state.ts'
 
 export { begin as beginWrite } from './places.ts'
-export { receiveTicket, receiveVerdict } from './sessions.ts'
+export { receiveSegments, receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
 /** A stream from that IP address opened; it is closed at once if a limit is exceeded. */
@@ -249,7 +250,7 @@ export function confirmWrite(turn: Turn, place: string, rev: number): void {
   const writing = places.end(turn.hub, place, rev)
   const session = writing?.session ?? null
   if (session !== null && writing?.isMove) {
-    if (moves.confirmWrite(turn, session)) sessions.endIfClosed(turn, session, place)
+    if (moves.confirmWrite(turn, session)) closedRooms.endIfClosed(turn, session, place)
   } else if (session !== null) {
     persistence.confirmWrite(turn, session)
     sessions.confirmWrite(turn, session)
@@ -329,7 +330,7 @@ export function wake(turn: Turn): void {
   }
   streamLimits.sweep(turn)
   sessionExpiry.sweep(turn)
-  sessions.sweepClosed(turn)
+  closedRooms.sweep(turn)
   persistence.sweep(turn)
   notifyRemoved(turn)
   sessions.proceedDue(turn)

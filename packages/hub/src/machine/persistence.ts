@@ -41,6 +41,7 @@ import {
   type Hub,
   type HubOut,
   type Opening,
+  type PendingRead,
   send,
   isAttachedTo,
   type Turn,
@@ -317,14 +318,25 @@ export function openedOf(
   }
 }
 
-/** The segments of a room in pieces, in order; null if one is missing. */
-export function read({ hub, out }: Turn, session: string): chunks.Piece[] | null {
+/** Reads the segments of a room for a request. */
+export function read({ hub, out }: Turn, pending: PendingRead): void {
+  const { session } = pending
   const { segments = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
-  const all: chunks.Piece[] = []
-  for (let segment = 0; segment < segments; segment++) {
-    const bytes = out.read(archive.segmentName(session, segment))
-    if (!bytes) return null
-    all.push(...chunks.cut(bytes, SEGMENT_PIECE_MAX))
+  const read = ++hub.reads
+  hub.pendingReads.set(read, pending)
+  out.read(read, archive.segmentNames(session, segments))
+}
+
+/** Sends the segments of a room in pieces. */
+export function sendSegments(
+  connection: number,
+  session: string,
+  segments: readonly Uint8Array[],
+  out: HubOut,
+): void {
+  for (const bytes of segments) {
+    for (const piece of chunks.cut(bytes, SEGMENT_PIECE_MAX)) {
+      send(connection, { kind: 'segment', session, ...piece }, out)
+    }
   }
-  return segments === 0 ? null : all
 }

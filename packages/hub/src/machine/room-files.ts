@@ -4,34 +4,21 @@ import { termOf } from '../../../holdfast/src/machine.ts'
 import * as archive from './archive.ts'
 import type { StoredRoom } from './archive.ts'
 import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
-import * as places from './places.ts'
+import type { SessionRecord } from './records.ts'
 import * as register from './register.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
-import type { Hub, HubOut, Turn } from './state.ts'
+import type { Turn } from './state.ts'
 
 /** Retention of a saved room whose terms set none, in minutes. */
 const RETENTION_MINUTES = 10
 
-interface Reading {
-  readonly hub: Hub
-  readonly out: Pick<HubOut, 'read' | 'readPlace'>
-}
-
-/** A room as the store has it; null if there is none, or it cannot be read. */
-export function exportRoom({ hub, out }: Reading, place: register.Place): Saved | null {
-  const id = archive.roomAt(hub.archive, register.placeOf(place))
-  const bytes = id === null ? null : out.readPlace(hub.archive.rooms.get(id)!.place)
-  const known = bytes && places.readPlace(bytes)
-  if (!known?.stored) return null
-  const { entry, recovers, hosts, entrants } = known.session
+/** A stored room with its segments, as a file has it. */
+export function savedOf(
+  { entry, recovers, hosts, entrants }: SessionRecord,
+  { next, time, index }: Omit<StoredRoom, 'session'>,
+  segments: Uint8Array[],
+): Saved {
   const { session, game, room, playersMax, topology, terms, register: lead } = entry
-  const segments: Uint8Array[] = []
-  for (let segment = 0; segment < known.stored.segments; segment++) {
-    const found = out.read(archive.segmentName(session, segment))
-    if (!found) return null
-    segments.push(found)
-  }
-  const { next, time, index } = known.stored
   const head = { game, room, session, playersMax, topology, terms, epoch: lead.epoch }
   return { ...head, recovers, hosts, entrants, next, time, index, segments }
 }

@@ -20,9 +20,7 @@ import {
   type ToHub,
   UNREADABLE,
   opensAgain,
-  REASON_MAX,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
-import type { Piece } from '../../../holdfast/src/wire/chunks.ts'
 import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
@@ -30,6 +28,7 @@ import * as archive from './archive.ts'
 import { detach, detachAll, offerServers, takeSeat } from './attachment.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import * as budgets from './budgets.ts'
+import { closedReason, endIfClosed } from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
 import * as persistence from './persistence.ts'
 import * as listing from './listing.ts'
@@ -38,7 +37,7 @@ import type { PlaceRecord } from './places.ts'
 import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
-import { type Add, type Challenge, type Place, placeOf } from './register.ts'
+import { type Add, type Challenge, placeOf } from './register.ts'
 import {
   type Applicant,
   type PendingRequest,
@@ -56,58 +55,6 @@ import {
   wait,
   waitAgain,
 } from './state.ts'
-
-// Rooms that the operator has closed: their sessions end, their stored state is dropped, and for a
-// while joins and founding are refused with the operator's reason.
-
-const encoder = new TextEncoder()
-
-/** Closes a room. @returns how many sessions end: one or none */
-export function close(turn: Turn, place: Place, shut: { why: string; until: Millis }): number {
-  const { hub, now } = turn
-  for (const [key, { until }] of hub.closedRooms) if (until <= now) hub.closedRooms.delete(key)
-  hub.closedRooms.set(placeOf(place), shut)
-  const stored = archive.find(hub.archive, place)
-  if (stored) persistence.drop(turn, stored.session.entry.session)
-  const row = register.inRoom(hub.registers, place)
-  if (row) end(turn, row.entry.session)
-  return row ? 1 : 0
-}
-
-// Its members notice that their session is gone, and learn why when they come back.
-function end(turn: Turn, session: string): void {
-  detachAll(turn, session)
-  register.endSession(turn.hub.registers, session, turn.out)
-}
-
-/** Drops closed rooms that are still stored because an earlier write failed. */
-export function sweepClosed(turn: Turn): void {
-  for (const [place, { until }] of turn.hub.closedRooms) {
-    const session = turn.hub.archive.places.get(place)
-    if (until > turn.now && session !== undefined) persistence.drop(turn, session)
-  }
-}
-
-function isClosed({ hub, now }: At, place: string): boolean {
-  return (hub.closedRooms.get(place)?.until ?? -Infinity) > now
-}
-
-// Why a room is closed, and until when if that fits; null if it is open.
-function closedReason(turn: At, place: Place): string | null {
-  const { hub, now } = turn
-  const shut = hub.closedRooms.get(placeOf(place))
-  if (!shut || !isClosed(turn, placeOf(place))) return null
-  const whole = `${shut.why}: ${opensAgain(shut.until - now)}`
-  return encoder.encode(whole).length <= REASON_MAX - NOT_ADMITTED.length ? whole : shut.why
-}
-
-/** After a write of a session: if its room is closed, or the one that it left, it ends now. */
-export function endIfClosed(turn: Turn, session: string, left: string | null = null): void {
-  const row = register.find(turn.hub.registers, session)
-  if (!row) return
-  const isLeftClosed = left !== null && isClosed(turn, left)
-  if (isLeftClosed || closedReason(turn, row.entry) !== null) end(turn, session)
-}
 
 /** GET_ALL_SERVERS: one message per session of a page, then LAST_MESSAGE (T21). */
 export function list(call: Call, message: ToHub & { kind: 'list' }): void {
@@ -433,11 +380,15 @@ export function confirmWrite(turn: Turn, session: string): void {
     persistence.retain(turn, row)
     sessionExpiry.untrack(hub, session)
   } else sessionExpiry.endIfExpired(turn, session)
-  if (asked?.kind === 'add') return answerFounder(turn, row, asked)
+  if (asked?.kind === 'add') {
+    if (asked.opened) persistence.read(turn, { session, asked })
+    else answerFounder(turn, row, asked)
+    return
+  }
   hub.counters.changes++
   // When a session ends, its last register is the answer.
   if (asked) send(asked.connection, registerMessage(row, asked.message.request, true, out), out)
-  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked.connection)
+  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked)
   if (became !== 'ended') listing.notifyMoved(row, before, out)
   if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
 }
@@ -507,43 +458,71 @@ function sendStored(
   turn: Turn,
   { entry: { session } }: register.Row,
   before: PeerId,
-  connection: number,
+  asked: PendingRequest,
 ): void {
   const isOfBefore = turn.hub.archive.rooms.get(session)?.saved?.by === before
-  const pieces = (isOfBefore && persistence.read(turn, session)) || []
-  const segments = pieces.filter(({ piece }) => piece === 0).length
-  send(connection, { kind: 'stored', session, segments }, turn.out)
-  sendSegments(turn, connection, session, pieces)
+  if (isOfBefore) persistence.read(turn, { session, asked })
+  else answerRecovery(turn, session, asked, null)
 }
 
-function sendSegments(
+function answerRecovery(
   { out }: Turn,
-  connection: number,
   session: string,
-  pieces: readonly Piece[],
+  { connection }: PendingRequest,
+  found: Segments | null,
 ): void {
-  for (const piece of pieces) send(connection, { kind: 'segment', session, ...piece }, out)
+  const segments = found ?? []
+  send(connection, { kind: 'stored', session, segments: segments.length }, out)
+  persistence.sendSegments(connection, session, segments, out)
+}
+
+/** The segments of a room, in order. */
+type Segments = readonly Uint8Array[]
+
+/** Stored segments were read. @param found  null if one is missing or cannot be read */
+export function receiveSegments(turn: Turn, read: number, found: Segments | null): void {
+  const { hub } = turn
+  const pending = hub.pendingReads.get(read)
+  hub.pendingReads.delete(read)
+  if (!pending) return
+  const { session, asked } = pending
+  if (asked.kind === 'change') answerRecovery(turn, session, asked, found)
+  else answerOpener(turn, session, asked, found)
 }
 
 // The opener of a stored room gets its segments, or learns that they cannot be read.
+function answerOpener(
+  turn: Turn,
+  session: string,
+  asked: PendingRequest & { kind: 'add' },
+  found: Segments | null,
+): void {
+  const { hub, out } = turn
+  const { connection, message, opened } = asked
+  const call = callOf(turn, connection)
+  if (!call) return
+  const row = register.find(hub.registers, session)
+  // Meanwhile the session ended, or somebody else opened the room.
+  if (!row || row.pending || row.entry.register.epoch !== opened!.epoch) return add(call, message)
+  if (!found || found.length === 0) {
+    refuse(connection, message.request, UNREADABLE, out)
+    register.endSession(hub.registers, session, out)
+    return
+  }
+  answerFounder(turn, row, asked)
+  persistence.sendSegments(connection, session, found, out)
+}
+
 function answerFounder(
   turn: Turn,
   row: register.Row,
   { connection, message, opened }: PendingRequest & { kind: 'add' },
 ): void {
-  const { hub, out } = turn
-  const { session } = row.entry
-  if (!hub.connections.has(connection)) return
-  const segments = opened && persistence.read(turn, session)
-  if (opened && !segments) {
-    refuse(connection, message.request, UNREADABLE, out)
-    register.endSession(hub.registers, session, out)
-    return
-  }
-  send(connection, welcome(turn, row, message, true, opened), out)
-  offerServers(callOf(turn, connection)!, session, message.key)
-  sendSegments(turn, connection, session, segments ?? [])
-  listing.notifySession(row, 'founded', out)
+  const call = callOf(turn, connection)
+  if (!call) return
+  send(connection, welcome(turn, row, message, true, opened), turn.out)
+  offerServers(call, row.entry.session, message.key)
+  listing.notifySession(row, 'founded', turn.out)
 }
 
 /** The write of an entrant, an invitation or a replaced room failed: refuses their requests. */

@@ -114,6 +114,10 @@ export interface Hub {
   removed: Map<string, Removed>
   /** The request behind a pending change, by session. */
   pendingRequests: Map<string, PendingRequest>
+  /** Requests that wait for stored segments, by the number of the read. */
+  pendingReads: Map<number, PendingRead>
+  /** Reads since the start. */
+  reads: number
   /** Requests that wait for a write, by place: the newest of a kind for each stream. */
   waiting: Map<string, Waiting[]>
   /** Sessions created since the start. */
@@ -229,6 +233,12 @@ export type PendingRequest =
   | { connection: number; kind: 'add'; message: Add; opened: Opening | null }
   | { connection: number; kind: 'change'; message: ToHub & { kind: 'change' } }
 
+/** A request that is answered once the segments of that session's room are read. */
+export interface PendingRead {
+  readonly session: string
+  readonly asked: PendingRequest
+}
+
 /** A stored room that may be reopened, with its next epoch. */
 export interface Opening {
   readonly stored: StoredRoom
@@ -300,10 +310,8 @@ export interface HubOut {
    * `settleWrite`.
    */
   record(place: string): void
-  /** The stored record of a place; null if there is none, or it cannot be read. */
-  readPlace(place: string): Uint8Array | null
-  /** The stored segment of that name; null if there is none, or it cannot be read. */
-  read(name: string): Uint8Array | null
+  /** Reads stored segments by name: `receiveSegments` follows with that number, once. */
+  read(read: number, names: readonly string[]): void
   close(connection: number, closing: Closing): void
   /** The last write of a stored room was made, or not: then the reason, else ''. */
   roomStored?(session: string, why: string): void
@@ -342,6 +350,8 @@ export function create(
     attached: new Map(),
     removed: new Map(),
     pendingRequests: new Map(),
+    pendingReads: new Map(),
+    reads: 0,
     waiting: new Map(),
     created: 0,
     budgets: spent,

@@ -4,7 +4,9 @@ import * as hub from '../machine/hub.ts'
 import type { Hub, HubOut } from '../machine/hub.ts'
 import * as register from '../machine/register.ts'
 import type { Place } from '../machine/register.ts'
-import { close } from '../machine/sessions.ts'
+import { segmentNames } from '../machine/archive.ts'
+import { readPlace } from '../machine/places.ts'
+import { close } from '../machine/closed-rooms.ts'
 import type { RoomChange, Applicant, Ticketing } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
@@ -23,7 +25,7 @@ import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
-import { importRoom, type ImportRefusal } from '../machine/room-files.ts'
+import { importRoom, type ImportRefusal, savedOf } from '../machine/room-files.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
@@ -34,6 +36,8 @@ import type { Servers } from './given-servers.ts'
 export const DISK_MS: Millis = 2_000
 /** A failed write is retried no sooner than this, however many requests come. */
 const RETRY_MS: Millis = 250
+/** Most readings of a room that is written meanwhile. */
+const EXPORT_TRIES_MAX = 100
 
 /** Key of the signing key's seed in the store; those of places begin with a digit. */
 export const SEED_RECORD = 'the hub'
@@ -105,12 +109,13 @@ export class HubServer {
     this.#report = report
     const chance = loop.random(4)
     const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
-    const seed = seedOf(store, loop)
+    const records = new Map(store.entries())
+    const seed = seedOf(store, records.get(SEED_RECORD), loop)
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.hub.tickets = options.tickets ?? null
     this.hub.consults = Boolean(options.consult)
     this.hub.archive.wallOffset = options.wall() - loop.now()
-    for (const [key, found] of store.entries()) {
+    for (const [key, found] of records) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, found)) continue
       throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
     }
@@ -129,8 +134,7 @@ export class HubServer {
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket, game) => this.#check(connection, ticket, game),
       record: (place) => this.#record(place),
-      readPlace: (place) => this.#read(place, () => store.read(place)?.value ?? null),
-      read: (name) => this.#read(name, () => store.blob(name)),
+      read: (read, names) => this.#readSegments(read, names),
       close: (connection, closing) => this.#close(connection, closing),
       roomStored: (session, why) => {
         this.#onStored.get(session)?.(why === '' ? null : new HoldfastError('store', why))
@@ -228,6 +232,33 @@ export class HubServer {
     const unfit = importRoom(this.turn, saved, as)
     if (unfit !== null) return unfit
     return new Promise((resolve) => this.#onStored.set(saved.session, resolve))
+  }
+
+  /** A room as the store has it; null if it stores none. Rejects with HoldfastError `store` */
+  async exportRoom(place: Place): Promise<Saved | null> {
+    for (let left = EXPORT_TRIES_MAX; left > 0; left--) {
+      const found = await this.#get(place)
+      const { session, stored = null } = (found && readPlace(found.value)) ?? {}
+      if (!found || !session || !stored) return null
+      const names = segmentNames(session.entry.session, stored.segments)
+      const segments = whole(await this.#ask((done) => this.#store.blobs(names, done)))
+      // The segments are those of the record if nothing was written meanwhile.
+      if ((await this.#get(place))?.rev !== found.rev) continue
+      if (segments) return savedOf(session, stored, segments)
+      throw new HoldfastError('store', `a segment of ${place.game}/${place.room} is missing`)
+    }
+    const why = 'is written more often than it can be read: try again'
+    throw new HoldfastError('store', `${place.game}/${place.room} ${why}`)
+  }
+
+  #get(place: Place): Promise<StoredRecord | null> {
+    return this.#ask((done) => this.#store.get(register.placeOf(place), done))
+  }
+
+  #ask<Found>(ask: (done: (found: Found | HoldfastError) => void) => void): Promise<Found> {
+    return new Promise((resolve, reject) => {
+      ask((found) => (found instanceof HoldfastError ? reject(found) : resolve(found)))
+    })
   }
 
   // For an invalid ticket the reader rejects with the reason.
@@ -335,13 +366,15 @@ export class HubServer {
     this.#alarm.set(due)
   }
 
-  #read(what: string, read: () => Uint8Array | null): Uint8Array | null {
-    try {
-      return read()
-    } catch (error) {
-      this.#report(error, `the record "${what}"`)
-      return null
+  #readSegments(read: number, names: readonly string[]): void {
+    const done = (found: (Uint8Array | null)[] | HoldfastError): void => {
+      if (this.#isClosed) return
+      if (found instanceof HoldfastError) this.#report(found, `the segment "${names[0]}"`)
+      const segments = found instanceof HoldfastError ? null : whole(found)
+      this.#attempt('the store', () => hub.receiveSegments(this.turn, read, segments))
+      this.#arm()
     }
+    this.#askStore(done, () => this.#store.blobs(names, done))
   }
 
   #record(place: string): void {
@@ -485,6 +518,12 @@ type Result = { readonly place: string } & (
   | { readonly change: StoreChange; readonly found: StoredRecord | null }
 )
 
+// Null if one is missing.
+function whole(blobs: readonly (Uint8Array | null)[]): Uint8Array[] | null {
+  const found = blobs.filter((one) => one !== null)
+  return found.length === blobs.length ? found : null
+}
+
 function asError(error: unknown): HoldfastError {
   return error instanceof HoldfastError ? error : new HoldfastError('store', String(error))
 }
@@ -492,8 +531,8 @@ function asError(error: unknown): HoldfastError {
 const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
 
 // The hub keeps its signing key over restarts.
-function seedOf(store: Store, loop: Loop): Uint8Array {
-  const known = store.read(SEED_RECORD)?.value
+function seedOf(store: Store, found: StoredRecord | undefined, loop: Loop): Uint8Array {
+  const known = found?.value
   if (known?.length === KEY_BYTES) return known
   if (known) {
     const found = `${known.length} bytes`

@@ -21,20 +21,19 @@ class MemoryStore implements Store {
       .map(([key, found]) => [key, copyOf(found)] as const)
   }
 
-  read(key: string): StoredRecord | null {
-    this.#check()
-    const found = this.#records.get(key)
-    return found ? copyOf(found) : null
-  }
-
-  blob(name: string): Uint8Array | null {
-    this.#check()
-    const value = this.#blobs.get(name)
-    return value ? new Uint8Array(value) : null
-  }
-
   get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void {
-    const found = this.read(key)
+    this.#check()
+    const known = this.#records.get(key)
+    const found = known ? copyOf(known) : null
+    queueMicrotask(() => done(found))
+  }
+
+  blobs(
+    names: readonly string[],
+    done: (found: (Uint8Array | null)[] | HoldfastError) => void,
+  ): void {
+    this.#check()
+    const found = names.map((name) => this.#blobs.get(name)?.slice() ?? null)
     queueMicrotask(() => done(found))
   }
 

@@ -68,9 +68,10 @@ interface Queued {
   readonly done: (outcome: StoreOutcome) => void
 }
 
-interface Asked {
-  readonly key: string
-  readonly done: (found: StoredRecord | HoldfastError | null) => void
+interface Read {
+  /** Reads and answers. */
+  readonly answer: () => void
+  readonly fail: (error: HoldfastError) => void
 }
 
 type Done = (error: HoldfastError | null) => void
@@ -127,7 +128,7 @@ class SqliteStore implements Store {
   #rev: number
   #queue: Queued[] = []
   #checks: Done[] = []
-  #gets: Asked[] = []
+  #reads: Read[] = []
   /** Ends the write in progress; null if there is none. */
   #done: Done | null = null
   #isPlanned = false
@@ -164,21 +165,16 @@ class SqliteStore implements Store {
     return sqlite.attempt(this.#file.path, () => this.#find(this.#all))
   }
 
-  read(key: string): StoredRecord | null {
-    this.#check()
-    return sqlite.attempt(this.#file.path, () => this.#newest(key))
+  get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void {
+    this.#read(() => this.#find(this.#one, key)[0]?.[1] ?? null, done)
   }
 
-  blob(name: string): Uint8Array | null {
-    this.#check()
-    const rows = sqlite.attempt(this.#file.path, () => this.#blob.all(name)) as [Uint8Array][]
-    return rows[0] ? new Uint8Array(rows[0][0]) : null
-  }
-
-  get(key: string, done: Asked['done']): void {
-    this.#check()
-    this.#gets.push({ key, done })
-    queueMicrotask(() => this.#answerGets())
+  blobs(
+    names: readonly string[],
+    done: (found: (Uint8Array | null)[] | HoldfastError) => void,
+  ): void {
+    const own = [...names]
+    this.#read(() => own.map((name) => this.#blobOf(name)), done)
   }
 
   cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {
@@ -202,7 +198,7 @@ class SqliteStore implements Store {
       this.#done?.(error)
       for (const { done } of this.#queue.splice(0)) done(error)
       for (const done of this.#checks.splice(0)) done(error)
-      for (const { done } of this.#gets.splice(0)) done(error)
+      for (const { fail } of this.#reads.splice(0)) fail(error)
     })
     // The rest of the log goes into the database, and SQLite syncs both.
     if (!this.#broken) this.#file.database.pragma('synchronous = FULL')
@@ -217,22 +213,28 @@ class SqliteStore implements Store {
     return rows.map(([key, rev, value]) => [key, { value: new Uint8Array(value), rev }])
   }
 
-  #newest(key: string): StoredRecord | null {
-    return this.#find(this.#one, key)[0]?.[1] ?? null
+  #blobOf(name: string): Uint8Array | null {
+    const [row] = this.#blob.all(name) as [Uint8Array][]
+    return row ? new Uint8Array(row[0]) : null
   }
 
-  // A write in progress may never become durable: reads for decisions wait for it.
-  #answerGets(): void {
-    if (this.#done || !this.#open) return
-    for (const { key, done } of this.#gets.splice(0)) done(this.#durableOne(key))
-  }
-
-  #durableOne(key: string): StoredRecord | HoldfastError | null {
-    try {
-      return this.#broken ?? this.#newest(key)
-    } catch (error) {
-      return sqlite.explain(error, this.#name)
+  #read<Found>(find: () => Found, done: (found: Found | HoldfastError) => void): void {
+    this.#check()
+    const durable = (): Found | HoldfastError => {
+      try {
+        return this.#broken ?? find()
+      } catch (error) {
+        return sqlite.explain(error, this.#name)
+      }
     }
+    this.#reads.push({ answer: () => done(durable()), fail: done })
+    queueMicrotask(() => this.#answerReads())
+  }
+
+  // A write in progress may never become durable: reads wait for it.
+  #answerReads(): void {
+    if (this.#done || !this.#open) return
+    for (const { answer } of this.#reads.splice(0)) answer()
   }
 
   // One write takes all changes of this turn of the loop.
@@ -353,7 +355,7 @@ class SqliteStore implements Store {
     this.#done = null
     this.#failed = error !== null
     done(error)
-    this.#answerGets()
+    this.#answerReads()
     if (this.#open && this.#queue.length + this.#checks.length > 0) this.#plan()
   }
 
