@@ -35,6 +35,7 @@ export function started(scene: Pick<KeptScene, 'now' | 'disk'>, boot: number): H
   const made = hub.create(scene.now, boot, KEY, null, unspent())
   const value = scene.disk.get(PLACE_KEY)
   if (value) hub.restore(made, scene.now, PLACE_KEY, { value, rev: 1 })
+  hub.restored(made)
   return made
 }
 
@@ -86,6 +87,9 @@ function outOf(scene: KeptScene): HubOut {
     send: (connection, bytes) => hears(scene, connection, bytes),
     record: () => {
       scene.owed = true
+    },
+    load: () => {
+      scene.loads = true
     },
     read: (read, names) => {
       scene.reads = [...scene.reads, { read, names }]
@@ -155,7 +159,7 @@ function silence(peer: Peer): void {
 
 /** Whether the hub has the room; who asks for another founds one without its past. */
 export function isThere({ hub: { registers, archive: own }, now }: KeptScene): boolean {
-  return findAlive(registers, now, PLACE) !== null || archive.find(own, PLACE) !== null
+  return findAlive(registers, now, PLACE) !== null || archive.roomAt(own, PLACE_KEY) !== null
 }
 
 /** The next write begins, if there is one to make. */
@@ -191,6 +195,13 @@ export function wrote(scene: KeptScene): void {
   hub.confirmWrite(turnOf(scene), PLACE_KEY, rev)
 }
 
+/** The disk answers with the record. */
+export function load(scene: KeptScene): void {
+  scene.loads = false
+  const value = scene.disk.get(PLACE_KEY)
+  hub.receiveRecord(turnOf(scene), PLACE_KEY, value ? { value, rev: 1 } : null)
+}
+
 /** The disk answers the oldest read. */
 export function readNext(scene: KeptScene): void {
   const [{ read, names }, ...rest] = scene.reads as [KeptScene['reads'][0]]
@@ -209,7 +220,7 @@ export function refused(scene: KeptScene): void {
 
 /** The hub is killed, and started from its disk. */
 export function kill(scene: KeptScene): void {
-  Object.assign(scene, { writing: null, owed: false, reads: [] })
+  Object.assign(scene, { writing: null, owed: false, reads: [], loads: false })
   for (const who of scene.peers.keys()) silence(peerOf(scene, who))
   scene.hub = started(scene, scene.hub.boot + 1)
   scene.fresh = true

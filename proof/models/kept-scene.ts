@@ -65,6 +65,8 @@ export interface KeptScene {
   disk: Disk
   /** On its way to the disk; null for nothing. */
   writing: StoreChange | null
+  /** Whether the hub waits for the record. */
+  loads: boolean
   /** Segments that the hub waits for. */
   reads: readonly { readonly read: number; readonly names: readonly string[] }[]
   /** Whether the next write has something of the session. */
@@ -110,7 +112,7 @@ interface Seen {
 export function essence(scene: KeptScene): unknown {
   const { now, writing, owed, authors, promised, told, numbers, epochs, notes, left } = scene
   const by = new Map(scene.peers.map(({ stream }, who) => [stream, who]))
-  const disk = [diskOf(scene.disk), writing, scene.reads.map(({ names }) => names)]
+  const disk = [diskOf(scene.disk), writing, scene.loads, scene.reads.map(({ names }) => names)]
   const copy = scene.copy && { ...scene.copy, disk: diskOf(scene.copy.disk) }
   const claims = [authors, promised, told, numbers, epochs, Object.values(notes), copy]
   const peers = scene.peers.map((peer) => ofPeer(peer, scene.hub))
@@ -203,7 +205,8 @@ function ofRoom(hub: Hub, session: string, by: By): unknown {
     })
     return [batch.stored && stands(batch.stored), batch.segments, waiters]
   })
-  return [room.saved && stands(room.saved), next, writing, room.complete]
+  const { saved, unloaded, complete } = room
+  return [saved && stands(saved), unloaded, next, writing, complete]
 }
 
 function stands({ session, ...rest }: StoredRoom): unknown {

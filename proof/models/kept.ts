@@ -124,7 +124,16 @@ function begin(scope: KeptScope): KeptScene {
     ...{ stream: 0, inc: 0, epoch: 0, yesAt: 0, acked: 0, known: null, coming: null },
   } as const
   const scene = {
-    ...{ now: 0, disk: new Map(), writing: null, owed: false, reads: [], session: '', streams: 0 },
+    ...{
+      now: 0,
+      disk: new Map(),
+      writing: null,
+      owed: false,
+      reads: [],
+      loads: false,
+      session: '',
+      streams: 0,
+    },
     fresh: true,
     peers: Array.from({ length: 1 + others }, () => ({ ...idle, ops: [], up: [], down: [] })),
     ...{ authors: [], promised: [], told: { epoch: 0, ...NOTHING_READ }, numbers: [], epochs: [] },
@@ -148,9 +157,10 @@ function begin(scope: KeptScope): KeptScene {
 }
 
 function* actions(scope: KeptScope, scene: KeptScene): Iterable<Action<KeptScene>> {
-  const { left, writing, reads } = scene
+  const { left, writing, reads, loads } = scene
   for (const [who, peer] of scene.peers.entries()) yield* steps(scope, scene, who, peer)
   if (writing) yield step('the disk has it', hub.wrote)
+  if (loads) yield step('the record is read', hub.load)
   if (reads.length > 0) yield step('the disk is read', hub.readNext)
   if (writing && left.refusals > 0) {
     yield mishap('the disk refuses it', 'refusals', hub.refused)

@@ -160,7 +160,14 @@ function turnOf(scene: PlacesScene, at: number): Turn {
     send: (_stream: number, bytes: Uint8Array) => hear(scene, one, bytes),
     record: () => void (one.owed = true),
     sign: () => SIGNATURE,
-    ...{ read: nothing, relay: nothing, knock: nothing, consult: nothing, check: nothing },
+    ...{
+      load: nothing,
+      read: nothing,
+      relay: nothing,
+      knock: nothing,
+      consult: nothing,
+      check: nothing,
+    },
     ...{ close: nothing, roomChanged: nothing },
   }
   return { hub: one.hub, now: 0, out }

@@ -66,6 +66,8 @@ export interface Desk {
   owed: Set<string>
   /** Segments that the hub waits for. */
   reads: [read: number, names: readonly string[]][]
+  /** Places whose records the hub waits for. */
+  loads: string[]
   /** The disk takes nothing. */
   isFull: boolean
 }
@@ -92,6 +94,7 @@ export function desk(seed: number): Desk {
     disk: new PlainDisk(),
     owed: new Set(),
     reads: [],
+    loads: [],
     isFull: false,
   }
   made.out = outOf(made)
@@ -141,6 +144,7 @@ function outOf(made: Desk): HubOut {
       hub.receiveTicket(made, { connection, ticket }, 'it is none')
     },
     record: (place) => void made.owed.add(place),
+    load: (place) => void made.loads.push(place),
     read: (read, names) => void made.reads.push([read, names]),
     close: (stream) => {
       made.bad.delete(stream)
@@ -151,7 +155,11 @@ function outOf(made: Desk): HubOut {
 
 /** The disk takes what it is owed, or refuses all of it. */
 export function write(made: Desk): void {
-  while (made.owed.size > 0) {
+  for (;;) {
+    for (const place of made.loads.splice(0)) {
+      hub.receiveRecord(made, place, made.disk.records.get(place) ?? null)
+    }
+    if (made.owed.size === 0) return
     const places = [...made.owed]
     made.owed.clear()
     const { registers } = made.hub

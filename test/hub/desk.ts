@@ -101,8 +101,9 @@ export class Desk {
   hub: Hub
   /** Places whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
-  /** Segments that the hub waits for, and whether the disk answers at once. */
+  /** Whether the disk answers at once what the hub asks for: records, and segments. */
   isRead = true
+  readonly loads: string[] = []
   readonly reads: { readonly read: number; readonly names: readonly string[] }[] = []
   /** Whether what is said is on disk before the next word; else `write` does it. */
   atOnce = true
@@ -121,6 +122,7 @@ export class Desk {
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (place) => void this.owed.add(place),
+    load: (place) => void this.loads.push(place),
     read: (read, names) => void this.reads.push({ read, names }),
     close: (connection, closing) => {
       const { why } = closing
@@ -201,7 +203,9 @@ export class Desk {
 
   /** The disk takes what it is owed, or refuses all of it. */
   write(trouble: string | null = null): void {
-    for (let passes = 1; this.owed.size > 0; passes++) {
+    for (let passes = 1; ; passes++) {
+      if (this.isRead) this.read()
+      if (this.owed.size === 0) return
       if (passes > WRITES_MAX)
         expect.fail(`the hub writes ${[...this.owed].join()} again and again`)
       const places = [...this.owed]
@@ -215,12 +219,15 @@ export class Desk {
       for (const [change, outcome] of made) this.#settle(change, outcome)
       // As hub/src/server/hub-server.ts does, which waits before it tries again.
       if (made.some(([, outcome]) => outcome instanceof Error)) return
-      if (this.owed.size === 0 && this.isRead) this.read()
     }
   }
 
   /** The disk answers what the hub has asked for. */
   read(): void {
+    for (const place of this.loads.splice(0)) {
+      const found = this.disk.records.get(place) ?? null
+      calmly(() => hub.receiveRecord(this, place, found))
+    }
     for (const { read, names } of this.reads.splice(0)) {
       calmly(() => hub.receiveSegments(this, read, this.disk.read(names)))
     }
@@ -243,12 +250,13 @@ export class Desk {
     const { limits } = this.hub.budgets
     this.owed.clear()
     this.reads.length = 0
+    this.loads.length = 0
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
     for (const [place, found] of this.disk.records) {
       const isOurs = calmly(() => hub.restore(this.hub, this.now, place, found))
       if (!isOurs) expect.fail('the hub does not read what it wrote')
     }
-    for (const place of hub.unfinished(this.hub)) this.owed.add(place)
+    for (const place of hub.restored(this.hub)) this.owed.add(place)
     if (this.atOnce) this.write()
   }
 

@@ -40,8 +40,8 @@ test('a room is kept until its time is over, and from that instant no longer', (
   const { hub, out } = room.desk
   const [kept] = [...hub.archive.rooms.values()]
   // The session ends when all have been away for long enough.
-  for (let turn = 0; turn < 100 && kept!.saved!.until === 0; turn++) room.desk.go(SWEEP_MS)
-  const { until } = kept!.saved!
+  for (let turn = 0; turn < 100 && !kept!.unloaded; turn++) room.desk.go(SWEEP_MS)
+  const { until } = kept!.unloaded!
   expect(until).toBeGreaterThan(KEEP_MS)
   const wall = (at: number): number => at - hub.archive.wallOffset
   for (const [at, left] of [

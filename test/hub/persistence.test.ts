@@ -391,7 +391,8 @@ describe('opening', () => {
       desk.write()
       const next = desk.open()
       room.ask(next, 3)
-      desk.read()
+      desk.isRead = true
+      desk.write()
       expect(room.added(desk.heard.get(next)!)!.created).toBe(true)
       expect(room.added(desk.heard.get(opener)!)!.created).toBe(false)
     })

@@ -53,11 +53,12 @@ test('a room comes back from its file as the session that it was, and goes into 
 test('is dropped when the time that its terms name is over', () => {
   const desk = new Desk()
   restore(desk)
-  const until = archive.find(desk.hub.archive, AS)!.until
+  const { until } = desk.hub.archive.rooms.get(saved.session)!.unloaded!
   expect(until - desk.now - desk.hub.archive.wallOffset).toBe(30 * 60_000)
   const other = new Desk()
   restore(other, { ...saved, terms: '' })
-  expect(archive.find(other.hub.archive, AS)!.session.entry.terms).toBe('keep=10')
+  const { value } = other.disk.records.get(placeOf(AS))!
+  expect(readPlace(value)!.session.entry.terms).toBe('keep=10')
 })
 
 test('what is here already, is too large, or finds no room changes nothing', () => {

@@ -87,18 +87,18 @@ export interface KeptRoom {
 }
 
 export function storedRooms({ hub }: HubServer): KeptRoom[] {
-  const rooms = Array.from(hub.archive.rooms.values(), (room) => archive.latestOf(room))
-  return rooms
-    .filter((stored) => stored !== null)
-    .map(({ session: { entry }, bytes, at, until }) => {
-      const { game, room, session } = entry
-      return { game, room, session, bytes, at, until: until === 0 ? null : until }
-    })
+  return Array.from(hub.archive.rooms).flatMap(([session, one]) => {
+    const stored = archive.latestOf(one)
+    const known = one.unloaded ?? (stored && { ...stored.session.entry, ...stored })
+    if (!known) return []
+    const { game, room, bytes, at, until } = known
+    return [{ game, room, session, bytes, at, until: until === 0 ? null : until }]
+  })
 }
 
 export function dropRoom(server: HubServer, game: string, room: string): boolean {
-  const stored = archive.find(server.hub.archive, placeOf(game, room))
-  return stored !== null && drop(server.turn, stored.session.entry.session)
+  const stored = archive.roomAt(server.hub.archive, register.placeOf(placeOf(game, room)))
+  return stored !== null && drop(server.turn, stored)
 }
 
 export async function exportStored(

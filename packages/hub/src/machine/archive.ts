@@ -56,11 +56,22 @@ interface Batch {
   waiters: Waiter[]
 }
 
+/** A stored room whose record the hub has forgotten. */
+export interface Unloaded extends Place {
+  /** The revision of the record. */
+  readonly rev: number
+  readonly bytes: number
+  readonly at: Millis
+  readonly until: Millis
+}
+
 export interface ArchivedRoom {
   /** Its game and name. */
   place: string
-  /** Null until the first write is done. */
+  /** Null until the first write is done, and while it is unloaded. */
   saved: StoredRoom | null
+  /** What is known of a room whose record is in the store alone; else null. */
+  unloaded: Unloaded | null
   /** The next write, and the one in progress. */
   next: Batch | null
   writing: Batch | null
@@ -108,10 +119,29 @@ export function adopt(archive: Archive, place: string, stored: StoredRoom | null
 
 function put(archive: Archive, entry: Entry, saved: StoredRoom | null): ArchivedRoom {
   const place = placeOf(entry)
-  const room = { place, saved, next: null, writing: null, founder: '', complete: false }
+  const room = {
+    ...{ place, saved, unloaded: null, next: null, writing: null },
+    ...{ founder: '', complete: false },
+  }
   archive.rooms.set(entry.session, room)
   archive.places.set(place, entry.session)
   return room
+}
+
+/** Forgets the record of a room. @returns false if something of it is not written yet */
+export function unload({ rooms }: Archive, session: string, rev: number): boolean {
+  const room = rooms.get(session)
+  if (!room?.saved || room.next || room.writing) return false
+  const { session: known, bytes, at, until } = room.saved
+  const { game, room: name } = known.entry
+  Object.assign(room, { saved: null, unloaded: { game, room: name, rev, bytes, at, until } })
+  return true
+}
+
+/** The session of an unloaded room at a place; null for none. */
+export function unloadedAt({ rooms, places }: Archive, place: string): string | null {
+  const session = places.get(place)
+  return session !== undefined && rooms.get(session)?.unloaded ? session : null
 }
 
 /** The room with all requested changes; null if it does not or will not exist. */

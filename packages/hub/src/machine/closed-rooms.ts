@@ -23,8 +23,8 @@ export function close(turn: Turn, place: Place, shut: { why: string; until: Mill
   const { hub, now } = turn
   for (const [key, { until }] of hub.closedRooms) if (until <= now) hub.closedRooms.delete(key)
   hub.closedRooms.set(placeOf(place), shut)
-  const stored = archive.find(hub.archive, place)
-  if (stored) persistence.drop(turn, stored.session.entry.session)
+  const stored = archive.roomAt(hub.archive, placeOf(place))
+  if (stored !== null) persistence.drop(turn, stored)
   const row = register.inRoom(hub.registers, place)
   if (row) end(turn, row.entry.session)
   return row ? 1 : 0

@@ -19,6 +19,7 @@ import * as register from './register.ts'
 import { decode } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { placeOf } from '../../../holdfast/src/wire/text/ip.ts'
+import * as archive from './archive.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } from './attachment.ts'
 import * as budgets from './budgets.ts'
@@ -255,7 +256,7 @@ export function confirmWrite(turn: Turn, place: string, rev: number): void {
     persistence.confirmWrite(turn, session)
     sessions.confirmWrite(turn, session)
   }
-  resumeWaiting(turn, place)
+  endWrite(turn, place)
   sessions.proceedDue(turn)
 }
 
@@ -273,7 +274,7 @@ export function failWrite(turn: Turn, place: string, why: string): void {
       sessions.failWrite(turn, session, why)
     }
   }
-  for (const one of concerned) resumeWaiting(turn, one)
+  for (const one of concerned) endWrite(turn, one)
 }
 
 // The place of a write, and both of a move: requests wait there.
@@ -295,17 +296,44 @@ export function settleWrite(turn: Turn, place: string, found: StoredRecord | nul
   const writing = outcome === 'lost' ? places.end(hub, place, found?.rev ?? 0) : null
   const concerned = placesOf(hub, place, writing?.session ?? null)
   sessions.adopt(turn, place, found && places.readPlace(found.value))
-  for (const one of concerned) resumeWaiting(turn, one)
+  for (const one of concerned) endWrite(turn, one)
   sessions.proceedDue(turn)
   return false
 }
 
-/** The places whose records must be written after a start: of moves that were interrupted. */
-export function unfinished({ moves: all }: Hub): string[] {
-  return Array.from(all.values(), ({ from }) => from)
+/**
+ * All records are restored: forgets those that nobody uses. @returns the places whose records must
+ * be written, of moves that were interrupted
+ */
+export function restored(hub: Hub): string[] {
+  for (const place of [...hub.places.keys()]) places.unload(hub, place)
+  return Array.from(hub.moves.values(), ({ from }) => from)
 }
 
-// The write is over: handles the requests that waited for it.
+/** The record of a place was read. @param found  null if there is none; why it cannot be read */
+export function receiveRecord(
+  turn: Turn,
+  place: string,
+  found: StoredRecord | string | null,
+): void {
+  const { hub, now } = turn
+  const drops = hub.loads.get(place) ?? false
+  hub.loads.delete(place)
+  if (typeof found === 'string') return sessions.refuseWaiting(turn, place, found)
+  places.loaded(hub, now, place, found)
+  const session = archive.roomAt(hub.archive, place)
+  if (drops && session !== null) persistence.drop(turn, session)
+  resumeWaiting(turn, place)
+}
+
+// The write is over. A record that was just loaded stays for a while, because the request that
+// needed it may be with the application.
+function endWrite(turn: Turn, place: string): void {
+  resumeWaiting(turn, place)
+  places.unload(turn.hub, place)
+}
+
+// Handles the requests that waited for a write or a record.
 function resumeWaiting(turn: Turn, place: string): void {
   const row = register.rowAt(turn.hub.registers, place)
   if (row) goodbyes.endIfDeserted(turn, row.entry.session)

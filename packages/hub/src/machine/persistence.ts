@@ -30,6 +30,7 @@ import {
   type ToHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as moves from './moves.ts'
+import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
 import type { Add, Row } from './register.ts'
@@ -289,6 +290,9 @@ export function sweep(turn: Turn): void {
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
   for (const [session, room] of hub.archive.rooms) {
+    const { place, unloaded } = room
+    if (unloaded && unloaded.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
+    else places.unload(hub, place)
     const stored = archive.latestOf(room)
     if (!stored) continue
     if (stored.until === 0) {
@@ -299,8 +303,10 @@ export function sweep(turn: Turn): void {
 
 /** Drops a stored room. @returns false if there is none */
 export function drop({ hub, out }: Turn, session: string): boolean {
+  const { place = '' } = hub.archive.rooms.get(session) ?? {}
+  if (places.load({ hub, out }, place, true)) return true
   const isThere = archive.drop(hub.archive, session)
-  if (isThere) out.record(hub.archive.rooms.get(session)!.place)
+  if (isThere) out.record(place)
   return isThere
 }
 

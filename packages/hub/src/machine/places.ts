@@ -29,7 +29,7 @@ import { type SessionRecord, stored as sessionLayout } from './records.ts'
 import * as moves from './moves.ts'
 import * as register from './register.ts'
 import type { Place } from './register.ts'
-import type { Hub, PlaceState, Writing } from './state.ts'
+import type { Hub, PlaceState, Turn, Writing } from './state.ts'
 
 /** The record of a place. */
 export interface PlaceRecord {
@@ -84,6 +84,7 @@ function stateOf({ places }: Hub, key: string): PlaceState {
  * nothing to change
  */
 export function begin(hub: Hub, key: string): StoreChange | null {
+  if (archive.unloadedAt(hub.archive, key) !== null) return null
   const state = stateOf(hub, key)
   if (state.writing) return null
   const moving = moves.at(hub, key)
@@ -142,6 +143,43 @@ export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number):
   if (other) return moves.resume(hub, entry.session, [other, entry])
   if (known.lasts) register.restore(hub.registers, now, session)
   if (known.stored) archive.restore(hub.archive, { ...known.stored, session })
+}
+
+/** Forgets the record of a stored room that nobody uses. */
+export function unload(hub: Hub, key: string): void {
+  const { rev = 0 } = hub.places.get(key) ?? {}
+  const session = archive.roomAt(hub.archive, key)
+  if (session === null || rev === 0) return
+  if (register.rowAt(hub.registers, key) || hub.moves.has(session)) return
+  // Its retention is about to start.
+  if (hub.archive.rooms.get(session)?.saved?.until === 0) return
+  if (archive.unload(hub.archive, session, rev)) hub.places.delete(key)
+}
+
+/**
+ * Loads the record of an unloaded room.
+ *
+ * @param drops  whether the room is removed then
+ * @returns false if there is none at the place
+ */
+export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string, drops = false): boolean {
+  if (archive.unloadedAt(hub.archive, key) === null) return false
+  const known = hub.loads.get(key)
+  hub.loads.set(key, drops || known === true)
+  if (known === undefined) out.load(key)
+  return true
+}
+
+/** The record that was loaded, or null if another hub has removed it. */
+export function loaded(hub: Hub, now: Millis, key: string, found: StoredRecord | null): void {
+  const before = hub.archive.rooms.get(archive.unloadedAt(hub.archive, key) ?? '')
+  archive.adopt(hub.archive, key, null)
+  const known = found && readPlace(found.value)
+  if (!known) return
+  restore(hub, now, known, found.rev)
+  const room = hub.archive.rooms.get(known.session.entry.session)
+  if (!room || before?.unloaded?.rev !== found.rev) return
+  Object.assign(room, { founder: before.founder, complete: before.complete })
 }
 
 function placeIn({ registers, archive: { rooms } }: Hub, session: string): Place | null {

@@ -33,6 +33,7 @@ import * as challenge from './challenge.ts'
 import * as persistence from './persistence.ts'
 import * as listing from './listing.ts'
 import * as moves from './moves.ts'
+import * as places from './places.ts'
 import type { PlaceRecord } from './places.ts'
 import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
@@ -90,6 +91,8 @@ export function add(call: Call, message: Add): void {
   detach(call)
   const unfit = whyInvalid(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
+  // First of all, so that no ticket is read twice.
+  if (places.load(call, placeOf(message))) return wait(call, message, message)
   if (message.ticket === '') return admit(call, message, null)
   // A player admitted by ticket before needs none.
   const known = register.findAlive(hub.registers, now, message)
@@ -144,7 +147,8 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, connection, out } = call
   const { request, key } = message
   const isMoving = moves.at(hub, placeOf(message)) !== null
-  if (isMoving || register.inRoom(hub.registers, message)?.pending) {
+  const isLoading = places.load(call, placeOf(message))
+  if (isMoving || isLoading || register.inRoom(hub.registers, message)?.pending) {
     return wait(call, message, message)
   }
   const shut = closedReason(call, message)
@@ -541,6 +545,15 @@ export function refuseEntrants({ hub, out }: Turn, place: string, why: string): 
     return false
   })
   hub.waiting.set(place, left)
+}
+
+/** The record of a place cannot be read: refuses the requests that need it. */
+export function refuseWaiting({ hub, out }: Turn, place: string, why: string): void {
+  const waiting = hub.waiting.get(place) ?? []
+  hub.waiting.delete(place)
+  for (const { connection, message } of waiting) {
+    if (message.kind === 'add') refuse(connection, message.request, why, out)
+  }
 }
 
 /** The write failed: refuses the request for its change. */

@@ -114,6 +114,8 @@ export interface Hub {
   removed: Map<string, Removed>
   /** The request behind a pending change, by session. */
   pendingRequests: Map<string, PendingRequest>
+  /** The places whose records are being loaded; true to remove the stored room then. */
+  loads: Map<string, boolean>
   /** Requests that wait for stored segments, by the number of the read. */
   pendingReads: Map<number, PendingRead>
   /** Reads since the start. */
@@ -310,6 +312,8 @@ export interface HubOut {
    * `settleWrite`.
    */
   record(place: string): void
+  /** Reads the record of a place: `receiveRecord` follows, once. */
+  load(place: string): void
   /** Reads stored segments by name: `receiveSegments` follows with that number, once. */
   read(read: number, names: readonly string[]): void
   close(connection: number, closing: Closing): void
@@ -350,6 +354,7 @@ export function create(
     attached: new Map(),
     removed: new Map(),
     pendingRequests: new Map(),
+    loads: new Map(),
     pendingReads: new Map(),
     reads: 0,
     waiting: new Map(),

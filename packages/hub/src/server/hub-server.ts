@@ -134,6 +134,7 @@ export class HubServer {
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket, game) => this.#check(connection, ticket, game),
       record: (place) => this.#record(place),
+      load: (place) => this.#load(place),
       read: (read, names) => this.#readSegments(read, names),
       close: (connection, closing) => this.#close(connection, closing),
       roomStored: (session, why) => {
@@ -141,7 +142,7 @@ export class HubServer {
         this.#onStored.delete(session)
       },
     }
-    for (const place of hub.unfinished(this.hub)) this.#record(place)
+    for (const place of hub.restored(this.hub)) this.#record(place)
     this.#arm()
     this.#writeIn(DISK_MS)
   }
@@ -364,6 +365,16 @@ export class HubServer {
     if (due >= this.#armedAt) return
     this.#armedAt = due
     this.#alarm.set(due)
+  }
+
+  #load(place: string): void {
+    const done = (found: StoredRecord | HoldfastError | null): void => {
+      if (this.#isClosed) return
+      const why = found instanceof HoldfastError ? found.message : found
+      this.#attempt('the store', () => hub.receiveRecord(this.turn, place, why))
+      this.#arm()
+    }
+    this.#askStore(done, () => this.#store.get(place, done))
   }
 
   #readSegments(read: number, names: readonly string[]): void {

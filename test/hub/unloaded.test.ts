@@ -1,0 +1,229 @@
+// Goal: a hub forgets the record of a stored room that nobody uses, and whoever wants the room
+// notices nothing but the time that the store takes.
+// Method: a hub by hand, with a disk by hand that answers at once or when the test says.
+import { describe, expect, test } from 'vitest'
+import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
+import type { FromHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { close } from '../../packages/hub/src/machine/closed-rooms.ts'
+import { drop, SWEEP_MS } from '../../packages/hub/src/machine/persistence.ts'
+import { encodePlace, readPlace } from '../../packages/hub/src/machine/places.ts'
+import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
+import type { Desk } from './desk.ts'
+import { Kept } from './kept-room.ts'
+
+const MAIN = '1 g main'
+const MINUTE = 60_000
+
+/** A room that is stored, and whose record the hub has forgotten. */
+function forgotten(limits: ConstructorParameters<typeof Kept>[0] = {}): Kept {
+  const room = new Kept(limits)
+  room.keep('one ', 1)
+  room.leaves()
+  const { desk, founder } = room
+  desk.close(founder)
+  room.desk.go(2 * MINUTE)
+  expect(isForgotten(room)).toBe(true)
+  return room
+}
+
+function isForgotten({ desk: { hub: own }, id }: Kept): boolean {
+  const room = own.archive.rooms.get(id)
+  return room?.saved === null && room.unloaded !== null && !own.places.has(MAIN)
+}
+
+function last(desk: Desk, stream: number): FromHub | undefined {
+  return desk.heard.get(stream)!.at(-1)
+}
+
+describe('a stored room whose record is not loaded', () => {
+  test('is that after its session ended, and after a start', () => {
+    const room = forgotten()
+    room.desk.restart()
+    expect(isForgotten(room)).toBe(true)
+  })
+
+  test('is opened with all of its segments, once for all who ask at once', () => {
+    const room = forgotten()
+    const { desk } = room
+    desk.isRead = false
+    const streams = [2, 3].map((id) => {
+      const stream = desk.open()
+      expect(room.ask(stream, id)).toEqual([])
+      return stream
+    })
+    expect(desk.loads).toEqual([MAIN])
+    desk.isRead = true
+    desk.write()
+    const heard = streams.map((stream) => desk.heard.get(stream)!)
+    expect(heard.map((said) => room.added(said)!.created)).toEqual([true, false])
+    expect(heard[0]!.filter(({ kind }) => kind === 'segment')).toHaveLength(1)
+    expect(desk.hub.loads.size).toBe(0)
+  })
+
+  test('is refused with the reason if the store cannot read it, and opened another time', () => {
+    const room = forgotten()
+    const { desk } = room
+    desk.isRead = false
+    const stream = desk.open()
+    room.ask(stream, 2)
+    desk.loads.length = 0
+    hub.receiveRecord(desk, MAIN, 'the disk is gone')
+    expect(last(desk, stream)).toMatchObject({ kind: 'refused', why: 'the disk is gone' })
+    desk.isRead = true
+    expect(room.opens(3).text).toBe('one ')
+  })
+
+  test('is founded anew if its record is gone', () => {
+    const room = forgotten()
+    room.desk.disk.records.delete(MAIN)
+    expect(room.opens(2)).toMatchObject({ opened: null, text: '' })
+    expect(room.desk.hub.archive.rooms.has(room.id)).toBe(false)
+  })
+
+  test('is not taken for complete if its record is another one by now', () => {
+    const room = forgotten()
+    const { desk } = room
+    const { value } = desk.disk.records.get(MAIN)!
+    desk.disk.change({ ...{ key: MAIN, rev: desk.disk.records.get(MAIN)!.rev, value }, blobs: [] })
+    const { opened, text } = room.opens(2)
+    expect([text, (opened as { inc: number }).inc > 2]).toEqual(['one ', true])
+  })
+
+  test('is loaded before a ticket is read, and again if it was forgotten meanwhile', () => {
+    const room = forgotten()
+    const { desk } = room
+    desk.hub.tickets = { closed: null }
+    const stream = desk.open()
+    room.ask(stream, 2, { ticket: 'a ticket' })
+    const read = (): void => {
+      const { connection, ticket } = desk.tickets.shift()!
+      const claims = {
+        game: 'g',
+        room: null,
+        key: null,
+        rights: RIGHTS.play | RIGHTS.host,
+        id: 't',
+        uses: 1,
+      }
+      hub.receiveTicket(desk, { connection, ticket }, claims)
+      desk.write()
+    }
+    expect(isForgotten(room)).toBe(false)
+    desk.go(SWEEP_MS)
+    expect([isForgotten(room), desk.tickets.length]).toEqual([true, 1])
+    read()
+    expect(desk.tickets).toHaveLength(1)
+    read()
+    expect(room.added(desk.heard.get(stream)!)).toMatchObject({ created: true })
+  })
+
+  test.each<[string, (desk: Desk, id: string) => void]>([
+    ['the operator drops it', (desk, id) => void drop(desk, id)],
+    [
+      'its room is closed',
+      (desk) => {
+        close(desk, { game: 'g', room: 'main' }, { why: 'closed', until: desk.now + 1 })
+      },
+    ],
+    ['its time is over', (desk) => desk.go(12 * MINUTE)],
+  ])('goes from the disk with its segments when %s', (_when, act) => {
+    const { desk, id } = forgotten()
+    act(desk, id)
+    desk.write()
+    const { rooms, places } = desk.hub.archive
+    expect([desk.disk.records.size, desk.disk.blobs.size, rooms.size, places.size]).toEqual([
+      ...[0, 0, 0, 0],
+    ])
+    expect(desk.hub.places.size).toBe(0)
+  })
+
+  test('goes also if it was loaded, and a sweep came before the disk has that', () => {
+    const { desk, id } = forgotten()
+    drop(desk, id)
+    desk.atOnce = false
+    desk.read()
+    desk.hub.archivedAt = 0
+    desk.wake()
+    desk.write()
+    expect([desk.disk.records.size, desk.hub.archive.rooms.size]).toEqual([0, 0])
+  })
+
+  test('stays as it is if a write was requested that has nothing of it', () => {
+    const room = forgotten()
+    const { desk } = room
+    const before = desk.disk.records.get(MAIN)
+    desk.owed.add(MAIN)
+    desk.write()
+    expect([desk.disk.records.get(MAIN), desk.hub.counters.lost]).toEqual([before, 0])
+    expect(isForgotten(room)).toBe(true)
+  })
+
+  test('is in use while its session lasts, whatever the record says of its retention', () => {
+    const room = forgotten()
+    const { desk } = room
+    const { rev, value } = desk.disk.records.get(MAIN)!
+    const lasting = encodePlace({ ...readPlace(value)!, lasts: true })
+    desk.disk.change({ key: MAIN, rev, value: lasting, blobs: [] })
+    desk.restart()
+    expect([desk.hub.registers.rows.size, isForgotten(room)]).toEqual([1, false])
+  })
+
+  test('goes even if somebody asks for it first, who then founds a new one', () => {
+    const room = forgotten()
+    const { desk } = room
+    desk.isRead = false
+    const stream = desk.open()
+    room.ask(stream, 2)
+    drop(desk, room.id)
+    expect(desk.loads).toEqual([MAIN])
+    desk.isRead = true
+    desk.write()
+    expect(room.added(desk.heard.get(stream)!)).toMatchObject({ created: true, opened: null })
+    expect(desk.disk.blobs.size).toBe(0)
+  })
+
+  test('counts as stored: for the limit, for imports, and for its name', () => {
+    const room = forgotten({ hub: { kept: 1 } })
+    const { desk } = room
+    const { session } = readPlace(desk.disk.records.get(MAIN)!.value)!
+    const file = {
+      ...session.entry,
+      ...session,
+      epoch: 1,
+      next: 2,
+      time: 0,
+      index: 1,
+      segments: [],
+    }
+    const other = { game: 'g', room: 'other' }
+    expect(importRoom(desk, { ...file, session: room.id }, other)).toBe('is there')
+    expect(importRoom(desk, { ...file, session: 'new-1' }, { ...other, room: 'main' })).toBe(
+      'is there',
+    )
+    expect(importRoom(desk, { ...file, session: 'new-1' }, other)).toBe('full')
+    const stream = desk.open()
+    room.ask(stream, 2, { room: `x~${room.id}` })
+    expect(last(desk, stream)).toMatchObject({ kind: 'refused' })
+  })
+
+  test('is forgotten again after somebody was refused who asked for it', () => {
+    const room = forgotten()
+    const stream = room.desk.open()
+    room.ask(stream, 2, { playersMax: 0 })
+    expect(last(room.desk, stream)).toMatchObject({ kind: 'refused', why: 'nobody serves it' })
+    expect(isForgotten(room)).toBe(false)
+    room.desk.go(SWEEP_MS)
+    expect(isForgotten(room)).toBe(true)
+    expect(room.opens(3).text).toBe('one ')
+  })
+
+  test('has its founder and its completeness still: the next number leaves no gap', () => {
+    const room = forgotten()
+    expect(room.opens(2).opened).toMatchObject({ inc: 2 })
+    expect(room.desk.hub.archive.rooms.get(room.id)!.founder).not.toBe('')
+    const again = forgotten()
+    again.desk.restart()
+    expect(again.opens(2).opened).not.toMatchObject({ inc: 2 })
+  })
+})
