@@ -270,8 +270,9 @@ export interface Store {
     done: (found: (Uint8Array | null)[] | HoldfastError) => void,
   ): void
   /**
-   * Changes a record if it has the given revision; `done` is called later, once. The same change
-   * may be made again after `unknown`. Changes of several records may be in progress at once.
+   * Changes a record if it has the given revision; `done` is called later, once. Until then the
+   * store may use the given bytes. The same change may be made again after `unknown`. Changes of
+   * several records may be in progress at once.
    *
    * @throws HoldfastError `bad-value` for a key, a name or a value that no store accepts; `store`
    */

@@ -200,6 +200,29 @@ describe('one layout', () => {
   })
 })
 
+describe('an encoding', () => {
+  const pair = record({ name: text(100), bytes: blob(100_000) })
+
+  test('within another one, or after one that throws or was large, has its own bytes alone', () => {
+    const inner = { name: 'inner', bytes: Uint8Array.of(1, 2) }
+    const outer: typeof pair = {
+      ...pair,
+      write: (writer, value) => {
+        pair.write(writer, value)
+        expect(decode(pair, encode(pair, inner))).toEqual(inner)
+      },
+    }
+    const values = [0, 1, 33, 90_000, 5].map((size) => {
+      return { name: `of ${size}`, bytes: new Uint8Array(size).fill(size) }
+    })
+    const encoded = values.map((value) => {
+      expect(() => encode(pair, { ...value, bytes: new Uint8Array(100_001) })).toThrow(RangeError)
+      return encode(outer, value)
+    })
+    expect(encoded.map((bytes) => decode(pair, bytes))).toEqual(values)
+  })
+})
+
 describe('varints', () => {
   test.each([
     [0, '00'],

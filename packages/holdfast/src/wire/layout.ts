@@ -161,10 +161,18 @@ export function message<K extends Kinds>(kinds: K): Layout<MessageOf<K>> {
   }
 }
 
+/** A writer larger than this is not kept for the next value. */
+const SPARE_MAX = 16 * 1024
+let spare: ByteWriter | null = null
+
 /** A value as bytes. @throws RangeError that names the field, the limit and the value */
 export function encode<Value>(layout: Layout<Value>, value: Value): Uint8Array {
-  const writer = bytes.createWriter()
+  const writer = spare ?? bytes.createWriter()
+  // An encoding within this one, or after one that throws, takes another.
+  spare = null
+  bytes.reset(writer)
   layout.write(writer, value)
+  if (writer.bytes.length <= SPARE_MAX) spare = writer
   return bytes.finish(writer)
 }
 

@@ -58,8 +58,9 @@ export const placeLayout = record({
   stored: maybe(roomLayout),
 })
 
-export function encodePlace({ session, ...rest }: PlaceRecord): Uint8Array {
-  return encode(placeLayout, { form: 'place', ...rest, session: { form: 'links', ...session } })
+export function encodePlace({ boot, write, lasts, session, stored }: PlaceRecord): Uint8Array {
+  const own = { form: 'links', ...session } as const
+  return encode(placeLayout, { form: 'place', boot, write, lasts, session: own, stored })
 }
 
 /** Decodes a record; null if it is none. */
@@ -73,9 +74,11 @@ export function readPlace(bytes: Uint8Array): PlaceRecord | null {
 
 /** The state of a place, created if it is unknown. */
 function stateOf({ places }: Hub, key: string): PlaceState {
-  const known = places.get(key) ?? { rev: 0, writing: null }
-  places.set(key, known)
-  return known
+  const known = places.get(key)
+  if (known) return known
+  const created = { rev: 0, writing: null }
+  places.set(key, created)
+  return created
 }
 
 /**

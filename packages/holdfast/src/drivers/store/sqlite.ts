@@ -180,7 +180,7 @@ class SqliteStore implements Store {
   cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {
     this.#check()
     checkChange(change)
-    this.#queue.push({ change: copyOf(change), done })
+    this.#queue.push({ change, done })
     this.#plan()
   }
 
@@ -362,12 +362,6 @@ class SqliteStore implements Store {
   #check(): void {
     if (!this.#open) throw new HoldfastError('store', `the store ${this.#file.path} is closed`)
   }
-}
-
-// The caller may reuse its bytes before they are written.
-function copyOf({ key, rev, value, blobs }: StoreChange): StoreChange {
-  const copies = blobs.map(([name, bytes]) => [name, bytes && new Uint8Array(bytes)] as const)
-  return { key, rev, value: value && new Uint8Array(value), blobs: copies }
 }
 
 // Syncs the folder, so that the names of the files are durable too.
