@@ -3,6 +3,7 @@
 // Method: a hub by hand, with a disk by hand.
 import { describe, expect, test } from 'vitest'
 import type { ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import type { Row } from '../../packages/hub/src/machine/register.ts'
 import { listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 
@@ -234,6 +235,34 @@ describe('a primary that dies without a backup', () => {
     })
     expect(heard).toContainEqual(expect.objectContaining({ kind: 'stored', segments: 3 }))
     expect(segments).toEqual(['whole ', 'one ', 'two '])
+  })
+
+  test.each<[string, (row: Row) => void, unknown[]]>([
+    [
+      'it hears both at once',
+      () => {},
+      ['register true', 'stored', 'segment', 'segment', 'segment'],
+    ],
+    [
+      'another leads by then',
+      ({ entry }) => void (entry.register = { ...entry.register, epoch: 9 }),
+      ['register false'],
+    ],
+  ])('was strict, and the disk takes its time: %s (N-8)', (_what, meanwhile, kinds) => {
+    const { room, other } = two()
+    const { desk, founder, id } = room
+    room.keep('two ', 3, { acks: 'strict', next: 3 })
+    desk.close(founder)
+    desk.go(3_500)
+    desk.isRead = false
+    expect(desk.say(other, recover(room))).toEqual([])
+    meanwhile(desk.hub.registers.rows.get(id)!)
+    const { length } = desk.heard.get(other)!
+    desk.read()
+    const heard = desk.heard.get(other)!.slice(length)
+    expect(heard.map((one) => (one.kind === 'register' ? `register ${one.ok}` : one.kind))).toEqual(
+      kinds,
+    )
   })
 
   test.each<[string, 'free' | 'strict' | 'relayed', ((room: Kept) => void)?]>([

@@ -8,7 +8,7 @@ import type { Loop, Store, StoreChange, StoreOutcome } from '../../packages/hold
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { GONE_MS } from '../../packages/hub/src/machine/register.ts'
-import { storedRooms } from '../../packages/hub/src/rooms.ts'
+import { dropRoom, storedRooms } from '../../packages/hub/src/rooms.ts'
 import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Caller } from './caller.ts'
@@ -301,31 +301,41 @@ test('the export of a room says that a segment is missing, or why the store read
   await expect(scene.server.exportRoom(PLACE)).rejects.toBe(FULL)
 })
 
-test.each([
-  ['the record', 0],
-  ['the segments', 1],
-])(
-  'a hub that is closed while it reads %s of a room does nothing after (SE-5)',
-  async (_what, answers) => {
-    const scene = new Scene()
-    void scene.server.restoreRoom(saved, PLACE)
-    await scene.pass(500)
-    scene.isHeld = true
-    const opener = scene.found()
-    await scene.pass(500)
-    if (answers > 0) scene.held.shift()!()
-    await scene.pass(500)
-    expect(scene.held).toHaveLength(1)
-    await scene.server.close()
-    const { asked } = scene
-    const { length } = opener.heard
-    scene.held[0]!()
-    const { loads, pendingReads } = scene.server.hub
-    expect([opener.heard.length, scene.asked, loads.size + pendingReads.size]).toEqual([
-      ...[length, asked, 1],
-    ])
-  },
-)
+test('a hub that is closed while it reads the segments of a room does nothing after (SE-5)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  scene.isHeld = true
+  const opener = scene.found()
+  await scene.pass(500)
+  scene.held.shift()!()
+  await scene.pass(500)
+  expect(scene.held).toHaveLength(1)
+  await scene.server.close()
+  const { asked } = scene
+  const { length } = opener.heard
+  scene.held[0]!()
+  expect([opener.heard.length, scene.asked, scene.server.hub.pendingReads.size]).toEqual([
+    ...[length, asked, 1],
+  ])
+})
+
+test('a room that is dropped before a hub closes, or at a disk that first reads nothing, is gone (SE-4)', async () => {
+  const scene = new Scene()
+  void scene.server.restoreRoom(saved, PLACE)
+  await scene.pass(500)
+  scene.isHeld = true
+  expect(dropRoom(scene.server, 'g', 'main')).toBe(true)
+  expect([dropRoom(scene.server, 'g', 'main'), storedRooms(scene.server)]).toEqual([false, []])
+  hub.receiveRecord(scene.server.turn, '1 g main', 'the disk is gone')
+  scene.held.length = 0
+  scene.server.hub.archivedAt = 0
+  hub.wake(scene.server.turn)
+  scene.isHeld = false
+  for (const answer of scene.held.splice(0)) setImmediate(answer)
+  await scene.server.close()
+  expect([...scene.disk.records.keys(), ...scene.disk.blobs.keys()]).toEqual(['the hub'])
+})
 
 test('a file of a room without segments opens nothing', async () => {
   const scene = new Scene()

@@ -49,6 +49,7 @@ test('a room is kept until its time is over, and from that instant no longer', (
     [until, 0],
   ] as const) {
     hub.archivedAt = 0
+    room.desk.now = wall(at)
     sweep({ hub, now: wall(at), out })
     room.desk.write()
     expect(hub.archive.rooms.size).toBe(left)

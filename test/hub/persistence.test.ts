@@ -346,11 +346,19 @@ describe('opening', () => {
       return kinds.filter((kind) => !['welcome', 'signs'].includes(kind))
     }
 
-    test('somebody else finds the session', () => {
+    test('others and the opener itself ask again: they wait, and find the session then', () => {
       const { room, desk, opener } = begun()
-      expect(room.added(room.ask(desk.open(), 3))).toMatchObject({ created: false, opened: null })
+      const other = desk.open()
+      expect([room.ask(other, 3), room.ask(opener, 2)]).toEqual([[], []])
+      desk.go(BACK_MS + 100)
+      room.ask(other, 3)
       desk.read()
-      expect(kindsOf(desk, opener)).toEqual(['added', 'segment'])
+      expect(kindsOf(desk, opener)).toEqual(['added', 'segment', 'added'])
+      expect(room.added(desk.heard.get(opener)!)!.created).toBe(true)
+      expect(room.added(desk.heard.get(other)!)).toMatchObject({ created: false, opened: null })
+      // Its time to attach begins with the answer.
+      desk.go(2_900)
+      expect(room.added(room.ask(desk.open(), 4))).toMatchObject({ created: false })
       expect(desk.hub.pendingReads.size).toBe(0)
     })
 
@@ -374,27 +382,20 @@ describe('opening', () => {
       expect(desk.hub.archive.rooms.size).toBe(0)
     })
 
-    test('the session ends: its opener opens the room again, in a new epoch', () => {
+    test('the session ends: its opener opens the room again, and who asks meanwhile joins', () => {
       const { room, desk, opener } = begun()
       expect(register.endSession(desk.hub.registers, room.id, desk.out)).toBe(true)
-      desk.read()
+      desk.write()
+      const other = desk.open()
+      expect(room.ask(other, 3)).toEqual([])
       desk.isRead = true
       desk.write()
       const added = room.added(desk.heard.get(opener)!)!
       expect([added.created, added.entry.register.epoch]).toEqual([true, 3])
       expect(kindsOf(desk, opener)).toEqual(['added', 'segment'])
-    })
-
-    test('another opener came: the first one finds its session', () => {
-      const { room, desk, opener } = begun()
-      register.endSession(desk.hub.registers, room.id, desk.out)
-      desk.write()
-      const next = desk.open()
-      room.ask(next, 3)
-      desk.isRead = true
-      desk.write()
-      expect(room.added(desk.heard.get(next)!)!.created).toBe(true)
-      expect(room.added(desk.heard.get(opener)!)!.created).toBe(false)
+      expect(room.added(desk.heard.get(other)!)!.created).toBe(false)
+      // The session that ended has cost it nothing.
+      expect(desk.hub.connections.get(opener)!.created).toBe(1)
     })
   })
 

@@ -32,6 +32,13 @@ function isForgotten({ desk: { hub: own }, id }: Kept): boolean {
   return room?.saved === null && room.unloaded !== null && !own.places.has(MAIN)
 }
 
+/** A file of another session with what the disk has of that room. */
+function fileOf({ desk }: Kept, id: string): Parameters<typeof importRoom>[1] {
+  const { session } = readPlace(desk.disk.records.get(MAIN)!.value)!
+  const more = { epoch: 1, next: 2, time: 0, index: 1, segments: [] }
+  return { ...session.entry, ...session, ...more, session: id }
+}
+
 function last(desk: Desk, stream: number): FromHub | undefined {
   return desk.heard.get(stream)!.at(-1)
 }
@@ -90,31 +97,19 @@ describe('a stored room whose record is not loaded', () => {
     expect([text, (opened as { inc: number }).inc > 2]).toEqual(['one ', true])
   })
 
-  test('is loaded before a ticket is read, and again if it was forgotten meanwhile', () => {
+  test('is loaded before a ticket is read, and again if it was forgotten meanwhile; the ticket is read once', () => {
     const room = forgotten()
     const { desk } = room
     desk.hub.tickets = { closed: null }
     const stream = desk.open()
     room.ask(stream, 2, { ticket: 'a ticket' })
-    const read = (): void => {
-      const { connection, ticket } = desk.tickets.shift()!
-      const claims = {
-        game: 'g',
-        room: null,
-        key: null,
-        rights: RIGHTS.play | RIGHTS.host,
-        id: 't',
-        uses: 1,
-      }
-      hub.receiveTicket(desk, { connection, ticket }, claims)
-      desk.write()
-    }
+    const claims = { game: 'g', room: null, key: null, rights: RIGHTS.play, id: 't', uses: 1 }
     expect(isForgotten(room)).toBe(false)
     desk.go(SWEEP_MS)
     expect([isForgotten(room), desk.tickets.length]).toEqual([true, 1])
-    read()
-    expect(desk.tickets).toHaveLength(1)
-    read()
+    hub.receiveTicket(desk, desk.tickets.shift()!, claims)
+    desk.write()
+    expect(desk.tickets).toEqual([])
     expect(room.added(desk.heard.get(stream)!)).toMatchObject({ created: true })
   })
 
@@ -159,6 +154,57 @@ describe('a stored room whose record is not loaded', () => {
     expect(isForgotten(room)).toBe(true)
   })
 
+  test('goes when its time is over, however often somebody asks for it', () => {
+    const room = forgotten()
+    const { desk } = room
+    const { until } = desk.hub.archive.rooms.get(room.id)!.unloaded!
+    desk.go(until - desk.now - desk.hub.archive.wallOffset - 1)
+    for (let sweeps = 0; sweeps < 2; sweeps++) {
+      room.ask(desk.open(), 2, { playersMax: 0 })
+      desk.go(SWEEP_MS)
+    }
+    expect([desk.disk.records.size, desk.hub.archive.rooms.size]).toEqual([0, 0])
+  })
+
+  test('stays in memory while its record is being written', () => {
+    const room = forgotten()
+    const { desk } = room
+    room.ask(desk.open(), 2, { playersMax: 0 })
+    const change = hub.beginWrite(desk.hub, MAIN)!
+    desk.hub.archivedAt = 0
+    desk.wake()
+    expect(isForgotten(room)).toBe(false)
+    const outcome = desk.disk.change(change)
+    hub.confirmWrite(desk, MAIN, (outcome as { rev: number }).rev)
+    expect(isForgotten(room)).toBe(true)
+    expect(room.opens(3).text).toBe('one ')
+  })
+
+  test('that moves is opened under its new name by who asked for that meanwhile', () => {
+    const room = forgotten()
+    const { desk } = room
+    const [founder, opener] = [desk.open(), desk.open()]
+    desk.atOnce = false
+    room.ask(founder, 2, { fresh: true })
+    desk.read()
+    room.ask(opener, 3, { room: `main~${room.id}` })
+    const aside = { game: 'g', room: `main~${room.id}` }
+    expect(importRoom(desk, fileOf(room, 'new-1'), aside)).toBe('is there')
+    // The two writes of the move; the next one has not begun when the sweep comes.
+    const passes = [...desk.owed].concat(MAIN)
+    for (const place of passes) {
+      desk.owed.delete(place)
+      const change = hub.beginWrite(desk.hub, place)!
+      hub.confirmWrite(desk, place, (desk.disk.change(change) as { rev: number }).rev)
+    }
+    desk.hub.archivedAt = 0
+    desk.wake()
+    desk.write()
+    expect(room.added(desk.heard.get(founder)!)).toMatchObject({ created: true, opened: null })
+    const added = room.added(desk.heard.get(opener)!)
+    expect(added).toMatchObject({ created: true, entry: { session: room.id } })
+  })
+
   test('is in use while its session lasts, whatever the record says of its retention', () => {
     const room = forgotten()
     const { desk } = room
@@ -186,22 +232,10 @@ describe('a stored room whose record is not loaded', () => {
   test('counts as stored: for the limit, for imports, and for its name', () => {
     const room = forgotten({ hub: { kept: 1 } })
     const { desk } = room
-    const { session } = readPlace(desk.disk.records.get(MAIN)!.value)!
-    const file = {
-      ...session.entry,
-      ...session,
-      epoch: 1,
-      next: 2,
-      time: 0,
-      index: 1,
-      segments: [],
-    }
     const other = { game: 'g', room: 'other' }
-    expect(importRoom(desk, { ...file, session: room.id }, other)).toBe('is there')
-    expect(importRoom(desk, { ...file, session: 'new-1' }, { ...other, room: 'main' })).toBe(
-      'is there',
-    )
-    expect(importRoom(desk, { ...file, session: 'new-1' }, other)).toBe('full')
+    expect(importRoom(desk, fileOf(room, room.id), other)).toBe('is there')
+    expect(importRoom(desk, fileOf(room, 'new-1'), { ...other, room: 'main' })).toBe('is there')
+    expect(importRoom(desk, fileOf(room, 'new-1'), other)).toBe('full')
     const stream = desk.open()
     room.ask(stream, 2, { room: `x~${room.id}` })
     expect(last(desk, stream)).toMatchObject({ kind: 'refused' })

@@ -90,7 +90,7 @@ export function storedRooms({ hub }: HubServer): KeptRoom[] {
   return Array.from(hub.archive.rooms).flatMap(([session, one]) => {
     const stored = archive.latestOf(one)
     const known = one.unloaded ?? (stored && { ...stored.session.entry, ...stored })
-    if (!known) return []
+    if (!known || known.until === -Infinity) return []
     const { game, room, bytes, at, until } = known
     return [{ game, room, session, bytes, at, until: until === 0 ? null : until }]
   })

@@ -62,6 +62,7 @@ export interface Unloaded extends Place {
   readonly rev: number
   readonly bytes: number
   readonly at: Millis
+  /** As in its record; -Infinity if it is to be removed. */
   readonly until: Millis
 }
 
@@ -135,6 +136,14 @@ export function unload({ rooms }: Archive, session: string, rev: number): boolea
   const { session: known, bytes, at, until } = room.saved
   const { game, room: name } = known.entry
   Object.assign(room, { saved: null, unloaded: { game, room: name, rev, bytes, at, until } })
+  return true
+}
+
+/** An unloaded room is to be removed. @returns false if that is known */
+export function expire({ rooms }: Archive, session: string): boolean {
+  const room = rooms.get(session)
+  if (!room?.unloaded || room.unloaded.until === -Infinity) return false
+  room.unloaded = { ...room.unloaded, until: -Infinity }
   return true
 }
 

@@ -47,7 +47,7 @@ import {
 } from './state.ts'
 
 export { begin as beginWrite } from './places.ts'
-export { receiveSegments, receiveTicket, receiveVerdict } from './sessions.ts'
+export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
 /** A stream from that IP address opened; it is closed at once if a limit is exceeded. */
@@ -59,6 +59,7 @@ export function addStream({ hub, now, out }: Turn, connection: number, address: 
     isReplaced: false,
     foundSession: '',
     pendingAdd: null,
+    readTicket: null,
     pendingConsult: null,
     approved: '',
     served: '',
@@ -250,13 +251,14 @@ export function restore(
 export function confirmWrite(turn: Turn, place: string, rev: number): void {
   const writing = places.end(turn.hub, place, rev)
   const session = writing?.session ?? null
+  const concerned = placesOf(turn.hub, place, session)
   if (session !== null && writing?.isMove) {
     if (moves.confirmWrite(turn, session)) closedRooms.endIfClosed(turn, session, place)
   } else if (session !== null) {
     persistence.confirmWrite(turn, session)
     sessions.confirmWrite(turn, session)
   }
-  endWrite(turn, place)
+  for (const one of concerned) endWrite(turn, one)
   sessions.proceedDue(turn)
 }
 
@@ -317,13 +319,25 @@ export function receiveRecord(
   found: StoredRecord | string | null,
 ): void {
   const { hub, now } = turn
-  const drops = hub.loads.get(place) ?? false
   hub.loads.delete(place)
   if (typeof found === 'string') return sessions.refuseWaiting(turn, place, found)
+  const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
+  if (!unloaded) return
   places.loaded(hub, now, place, found)
   const session = archive.roomAt(hub.archive, place)
-  if (drops && session !== null) persistence.drop(turn, session)
+  const isOver = unloaded.until <= archive.wallOf(hub.archive, now)
+  if (isOver && session !== null) persistence.drop(turn, session)
   resumeWaiting(turn, place)
+}
+
+/** Stored segments were read. @param found  null if one is missing or cannot be read */
+export function receiveSegments(
+  turn: Turn,
+  read: number,
+  found: readonly Uint8Array[] | null,
+): void {
+  const place = sessions.receiveSegments(turn, read, found)
+  if (place !== null) resumeWaiting(turn, place)
 }
 
 // The write is over. A record that was just loaded stays for a while, because the request that

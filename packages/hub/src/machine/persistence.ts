@@ -290,21 +290,19 @@ export function sweep(turn: Turn): void {
   if (now < hub.archivedAt) return
   hub.archivedAt = now + SWEEP_MS
   for (const [session, room] of hub.archive.rooms) {
-    const { place, unloaded } = room
-    if (unloaded && unloaded.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
-    else places.unload(hub, place)
     const stored = archive.latestOf(room)
-    if (!stored) continue
-    if (stored.until === 0) {
+    const { until = Infinity } = room.unloaded ?? stored ?? {}
+    if (stored && until === 0) {
       if (!register.find(hub.registers, session)) startRetention(turn, stored, false)
-    } else if (stored.until <= archive.wallOf(hub.archive, now)) drop(turn, session)
+    } else if (until > archive.wallOf(hub.archive, now)) places.unload(hub, room.place)
+    else if (!places.load(turn, room.place)) drop(turn, session)
   }
 }
 
-/** Drops a stored room. @returns false if there is none */
+/** Drops a stored room, at once or when its record is loaded. @returns false if there is none */
 export function drop({ hub, out }: Turn, session: string): boolean {
   const { place = '' } = hub.archive.rooms.get(session) ?? {}
-  if (places.load({ hub, out }, place, true)) return true
+  if (places.load({ hub, out }, place)) return archive.expire(hub.archive, session)
   const isThere = archive.drop(hub.archive, session)
   if (isThere) out.record(place)
   return isThere
@@ -322,6 +320,14 @@ export function openedOf(
     segments,
     imported,
   }
+}
+
+/** Whether somebody is about to get the segments of a room that it has opened. */
+export function isOpening({ pendingReads }: Hub, place: string): boolean {
+  for (const { asked } of pendingReads.values()) {
+    if (asked.kind === 'add' && register.placeOf(asked.message) === place) return true
+  }
+  return false
 }
 
 /** Reads the segments of a room for a request. */

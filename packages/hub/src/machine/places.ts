@@ -150,26 +150,20 @@ export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number):
 
 /** Forgets the record of a stored room that nobody uses. */
 export function unload(hub: Hub, key: string): void {
-  const { rev = 0 } = hub.places.get(key) ?? {}
+  const { rev = 0, writing = null } = hub.places.get(key) ?? {}
   const session = archive.roomAt(hub.archive, key)
-  if (session === null || rev === 0) return
+  if (session === null || rev === 0 || writing) return
   if (register.rowAt(hub.registers, key) || hub.moves.has(session)) return
   // Its retention is about to start.
   if (hub.archive.rooms.get(session)?.saved?.until === 0) return
   if (archive.unload(hub.archive, session, rev)) hub.places.delete(key)
 }
 
-/**
- * Loads the record of an unloaded room.
- *
- * @param drops  whether the room is removed then
- * @returns false if there is none at the place
- */
-export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string, drops = false): boolean {
+/** Loads the record of an unloaded room. @returns false if there is none at the place */
+export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): boolean {
   if (archive.unloadedAt(hub.archive, key) === null) return false
-  const known = hub.loads.get(key)
-  hub.loads.set(key, drops || known === true)
-  if (known === undefined) out.load(key)
+  if (!hub.loads.has(key)) out.load(key)
+  hub.loads.add(key)
   return true
 }
 

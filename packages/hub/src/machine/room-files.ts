@@ -5,6 +5,7 @@ import * as archive from './archive.ts'
 import type { StoredRoom } from './archive.ts'
 import { TERMS_MAX } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { SessionRecord } from './records.ts'
+import * as moves from './moves.ts'
 import * as register from './register.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import type { Turn } from './state.ts'
@@ -38,7 +39,8 @@ export function importRoom(
   const { session, playersMax, topology, recovers, hosts, entrants, segments } = saved
   const { index, time, next } = saved
   const isHere = register.find(hub.registers, session) ?? hub.archive.rooms.get(session)
-  const isTaken = archive.roomAt(hub.archive, register.placeOf(as)) !== null
+  const key = register.placeOf(as)
+  const isTaken = archive.roomAt(hub.archive, key) !== null || moves.at(hub, key) !== null
   if (isHere || isTaken || register.inRoom(hub.registers, as)) return 'is there'
   const { room, hub: all } = hub.budgets.limits
   const bytes = segments.reduce((sum, one) => sum + one.length, 0)

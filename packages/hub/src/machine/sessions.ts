@@ -91,9 +91,9 @@ export function add(call: Call, message: Add): void {
   detach(call)
   const unfit = whyInvalid(hub, message)
   if (unfit) return refuse(connection, message.request, unfit, out)
-  // First of all, so that no ticket is read twice.
   if (places.load(call, placeOf(message))) return wait(call, message, message)
   if (message.ticket === '') return admit(call, message, null)
+  if (from.readTicket?.message === message) return admit(call, message, from.readTicket.claims)
   // A player admitted by ticket before needs none.
   const known = register.findAlive(hub.registers, now, message)
   if (known && entrantOf(known.entrants, message.key)) return admit(call, message, null)
@@ -126,6 +126,8 @@ export function receiveTicket(
   if (call?.from.pendingAdd?.ticket !== ticket) return
   const { pendingAdd } = call.from
   call.from.pendingAdd = null
+  // The request may have to wait, and comes again then.
+  call.from.readTicket = { message: pendingAdd, claims }
   admit(call, pendingAdd, claims)
 }
 
@@ -148,7 +150,9 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { request, key } = message
   const isMoving = moves.at(hub, placeOf(message)) !== null
   const isLoading = places.load(call, placeOf(message))
-  if (isMoving || isLoading || register.inRoom(hub.registers, message)?.pending) {
+  // Whoever opened the room is answered first, or its own repeated request would be.
+  const isOpening = persistence.isOpening(hub, placeOf(message))
+  if (isMoving || isLoading || isOpening || register.inRoom(hub.registers, message)?.pending) {
     return wait(call, message, message)
   }
   const shut = closedReason(call, message)
@@ -390,11 +394,30 @@ export function confirmWrite(turn: Turn, session: string): void {
     return
   }
   hub.counters.changes++
-  // When a session ends, its last register is the answer.
-  if (asked) send(asked.connection, registerMessage(row, asked.message.request, true, out), out)
-  if (asked?.message.why === 'recover') sendStored(turn, row, before, asked)
+  const isReading = asked?.message.why === 'recover' && readsStored(turn, row, before)
+  if (asked && isReading) persistence.read(turn, { session, asked })
+  else if (asked) answerChange(turn, row, asked)
   if (became !== 'ended') listing.notifyMoved(row, before, out)
-  if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out))
+  const but = isReading ? asked.message.inc : 0
+  if (became === 'changed') broadcast(turn, session, registerMessage(row, 0, true, out), but)
+}
+
+// When a session ends, its last register is the answer. A member that recovers a session gets the
+// segments with it.
+function answerChange(
+  { out }: Turn,
+  row: register.Row,
+  { connection, message }: PendingRequest & { kind: 'change' },
+  segments: Segments = [],
+): void {
+  const { session, register: known } = row.entry
+  const isRecovery = message.why === 'recover'
+  // Segments take a while to be read.
+  const ok = !isRecovery || (known.primary === message.inc && known.epoch === message.expect + 1)
+  send(connection, registerMessage(row, message.request, ok, out), out)
+  if (!isRecovery || !ok) return
+  send(connection, { kind: 'stored', session, segments: segments.length }, out)
+  persistence.sendSegments(connection, session, segments, out)
 }
 
 function removeSession(turn: Turn, row: register.Row): void {
@@ -458,40 +481,28 @@ function giveBackFounding(hub: Hub, connection: number, session: string): void {
 
 // A member that recovers a session continues from the former primary's segments if they contain
 // more than was published.
-function sendStored(
-  turn: Turn,
-  { entry: { session } }: register.Row,
-  before: PeerId,
-  asked: PendingRequest,
-): void {
-  const isOfBefore = turn.hub.archive.rooms.get(session)?.saved?.by === before
-  if (isOfBefore) persistence.read(turn, { session, asked })
-  else answerRecovery(turn, session, asked, null)
-}
-
-function answerRecovery(
-  { out }: Turn,
-  session: string,
-  { connection }: PendingRequest,
-  found: Segments | null,
-): void {
-  const segments = found ?? []
-  send(connection, { kind: 'stored', session, segments: segments.length }, out)
-  persistence.sendSegments(connection, session, segments, out)
+function readsStored({ hub }: Turn, { entry }: register.Row, before: PeerId): boolean {
+  return hub.archive.rooms.get(entry.session)?.saved?.by === before
 }
 
 /** The segments of a room, in order. */
 type Segments = readonly Uint8Array[]
 
-/** Stored segments were read. @param found  null if one is missing or cannot be read */
-export function receiveSegments(turn: Turn, read: number, found: Segments | null): void {
-  const { hub } = turn
+/** Segments were read, or null. @returns the place whose requests waited for that; or null */
+export function receiveSegments(turn: Turn, read: number, found: Segments | null): string | null {
+  const { hub, out } = turn
   const pending = hub.pendingReads.get(read)
   hub.pendingReads.delete(read)
-  if (!pending) return
+  if (!pending) return null
   const { session, asked } = pending
-  if (asked.kind === 'change') answerRecovery(turn, session, asked, found)
-  else answerOpener(turn, session, asked, found)
+  if (asked.kind === 'add') {
+    answerOpener(turn, session, asked, found)
+    return placeOf(asked.message)
+  }
+  const row = register.find(hub.registers, session)
+  if (row) answerChange(turn, row, asked, found ?? [])
+  else refuse(asked.connection, asked.message.request, `no session ${session}`, out)
+  return null
 }
 
 // The opener of a stored room gets its segments, or learns that they cannot be read.
@@ -507,12 +518,17 @@ function answerOpener(
   if (!call) return
   const row = register.find(hub.registers, session)
   // Meanwhile the session ended, or somebody else opened the room.
-  if (!row || row.pending || row.entry.register.epoch !== opened!.epoch) return add(call, message)
+  if (!row || row.pending || row.entry.register.epoch !== opened!.epoch) {
+    giveBackFounding(hub, connection, session)
+    return add(call, message)
+  }
   if (!found || found.length === 0) {
     refuse(connection, message.request, UNREADABLE, out)
     register.endSession(hub.registers, session, out)
     return
   }
+  // The time to attach counts from here.
+  row.lastYes = turn.now
   answerFounder(turn, row, asked)
   persistence.sendSegments(connection, session, found, out)
 }

@@ -59,6 +59,8 @@ export interface Connection {
   foundSession: string
   /** The request whose ticket is being read; null for none. */
   pendingAdd: Add | null
+  /** The request whose ticket was read last, with its claims or why it is invalid. */
+  readTicket: { message: Add; claims: Claims | string | null } | null
   /** The request that the application decides about, of the applicant `who`: place and key. */
   pendingConsult: { who: string; message: Add; claims: Claims | string | null } | null
   /** The applicant that the application approved; '' for none. */
@@ -114,8 +116,8 @@ export interface Hub {
   removed: Map<string, Removed>
   /** The request behind a pending change, by session. */
   pendingRequests: Map<string, PendingRequest>
-  /** The places whose records are being loaded; true to remove the stored room then. */
-  loads: Map<string, boolean>
+  /** The places whose records are being loaded. */
+  loads: Set<string>
   /** Requests that wait for stored segments, by the number of the read. */
   pendingReads: Map<number, PendingRead>
   /** Reads since the start. */
@@ -354,7 +356,7 @@ export function create(
     attached: new Map(),
     removed: new Map(),
     pendingRequests: new Map(),
-    loads: new Map(),
+    loads: new Set(),
     pendingReads: new Map(),
     reads: 0,
     waiting: new Map(),

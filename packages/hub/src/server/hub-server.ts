@@ -209,11 +209,17 @@ export class HubServer {
   }
 
   async #settled(): Promise<void> {
-    while (this.#writing.size > this.#unsure.size || (this.#owed.size > 0 && !this.#trouble)) {
+    while (this.#isBusy) {
       const reported = new Promise<void>((resolve) => void this.#onReported.push(resolve))
       this.#write()
       await reported
     }
+  }
+
+  // A room that is to be removed is loaded first.
+  get #isBusy(): boolean {
+    if (this.#writing.size > this.#unsure.size || this.hub.loads.size > 0) return true
+    return this.#owed.size > 0 && !this.#trouble
   }
 
   get turn(): hub.Turn {
@@ -373,6 +379,7 @@ export class HubServer {
       const why = found instanceof HoldfastError ? found.message : found
       this.#attempt('the store', () => hub.receiveRecord(this.turn, place, why))
       this.#arm()
+      this.#resume()
     }
     this.#askStore(done, () => this.#store.get(place, done))
   }
