@@ -122,7 +122,7 @@ export const MUTANTS = {
     violates: [['room.kept', 10]],
   },
   'number-twice': {
-    says: 'whoever opens a room gets the next number that was written, whoever was here since',
+    says: 'the opener of a room gets the next stored member number, although others joined since',
     scope: { ...SCOPES['kept-guests'].scope, bug: 'number-twice' },
     violates: [['room.one', 18]],
   },

@@ -29,13 +29,13 @@ class Scene {
   readonly disk: PlainDisk
   /** Questions to the store so far. */
   asked = 0
-  /** What the store answers to a change; null for nothing so far. */
+  /** The store's answer to a change; null if it has not answered yet. */
   answer: (change: StoreChange) => StoreOutcome | null = (change) => this.disk.change(change)
-  /** What the store answers to a reading of segments. */
+  /** The store's answer to a read of segments. */
   segments: (names: readonly string[]) => (Uint8Array | null)[] | HoldfastError = (names) => {
     return this.disk.find(names)
   }
-  /** Whether the store answers no reading so far. */
+  /** Whether the store holds back its answers to reads, in `held`. */
   isHeld = false
   readonly held: (() => void)[] = []
   /** Whether the store says at once that it can be written. */
@@ -244,7 +244,7 @@ const segmentsOf = (room: Saved | null): number[][] | undefined => {
   return room?.segments.map((bytes) => [...bytes])
 }
 
-/** The imported room is written anew, with that one segment. */
+/** Writes the imported room again, with one segment. */
 function written({ disk }: Scene, segment: number): void {
   const key = '1 g main'
   const { rev, value } = disk.records.get(key)!
@@ -346,7 +346,7 @@ test('a file of a room without segments opens nothing', async () => {
   expect(opener.heard.at(-1)).toMatchObject({ kind: 'refused', why: UNREADABLE })
 })
 
-test('who opens a room whose segments cannot be read is told so, and the room stays (SE-4)', async () => {
+test('the opener of a room with unreadable segments gets the reason, and the room stays (SE-4)', async () => {
   const scene = new Scene()
   void scene.server.restoreRoom(saved, PLACE)
   await scene.pass(500)

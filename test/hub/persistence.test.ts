@@ -371,7 +371,7 @@ describe('opening', () => {
       expect(desk.hub.pendingReads.size).toBe(0)
     })
 
-    test('the room is closed: its opener is told why', () => {
+    test('the operator closes the room: its opener gets the reason', () => {
       const { desk, opener } = begun()
       close(desk, { game: 'g', room: 'main' }, { why: 'a pause', until: desk.now + 60_000 })
       desk.write()

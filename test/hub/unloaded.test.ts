@@ -1,5 +1,4 @@
-// Goal: a hub forgets the record of a stored room that nobody uses, and whoever wants the room
-// notices nothing but the time that the store takes.
+// Goal: a hub unloads the records of unused stored rooms; players notice only its store's delay.
 // Method: a hub by hand, with a disk by hand that answers at once or when the test says.
 import { describe, expect, test } from 'vitest'
 import { RIGHTS } from '../../packages/holdfast/src/machine.ts'
@@ -15,19 +14,19 @@ import { Kept } from './kept-room.ts'
 const MAIN = '1 g main'
 const MINUTE = 60_000
 
-/** A room that is stored, and whose record the hub has forgotten. */
-function forgotten(limits: ConstructorParameters<typeof Kept>[0] = {}): Kept {
+/** A stored room whose record the hub has unloaded. */
+function unloaded(limits: ConstructorParameters<typeof Kept>[0] = {}): Kept {
   const room = new Kept(limits)
   room.keep('one ', 1)
   room.leaves()
   const { desk, founder } = room
   desk.close(founder)
   room.desk.go(2 * MINUTE)
-  expect(isForgotten(room)).toBe(true)
+  expect(isUnloaded(room)).toBe(true)
   return room
 }
 
-function isForgotten({ desk: { hub: own }, id }: Kept): boolean {
+function isUnloaded({ desk: { hub: own }, id }: Kept): boolean {
   const room = own.archive.rooms.get(id)
   return room?.saved === null && room.unloaded !== null && !own.places.has(MAIN)
 }
@@ -39,19 +38,27 @@ function fileOf({ desk }: Kept, id: string): Parameters<typeof importRoom>[1] {
   return { ...session.entry, ...session, ...more, session: id }
 }
 
+/** Somebody asks for the room, and the disk does not answer yet. @returns the stream */
+function asked(room: Kept): number {
+  const stream = room.desk.open()
+  room.desk.isRead = false
+  room.ask(stream, 2)
+  return stream
+}
+
 function last(desk: Desk, stream: number): FromHub | undefined {
   return desk.heard.get(stream)!.at(-1)
 }
 
 describe('a stored room whose record is not loaded', () => {
   test('is that after its session ended, and after a start', () => {
-    const room = forgotten()
+    const room = unloaded()
     room.desk.restart()
-    expect(isForgotten(room)).toBe(true)
+    expect(isUnloaded(room)).toBe(true)
   })
 
   test('is opened with all of its segments, once for all who ask at once', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     desk.isRead = false
     const streams = [2, 3].map((id) => {
@@ -69,11 +76,9 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('is refused with the reason if the store cannot read it, and opened another time', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
-    desk.isRead = false
-    const stream = desk.open()
-    room.ask(stream, 2)
+    const stream = asked(room)
     desk.loads.length = 0
     hub.receiveRecord(desk, MAIN, 'the disk is gone')
     expect(last(desk, stream)).toMatchObject({ kind: 'refused', why: 'the disk is gone' })
@@ -81,15 +86,15 @@ describe('a stored room whose record is not loaded', () => {
     expect(room.opens(3).text).toBe('one ')
   })
 
-  test('is founded anew if its record is gone', () => {
-    const room = forgotten()
+  test('is replaced by a new room if its record is gone', () => {
+    const room = unloaded()
     room.desk.disk.records.delete(MAIN)
     expect(room.opens(2)).toMatchObject({ opened: null, text: '' })
     expect(room.desk.hub.archive.rooms.has(room.id)).toBe(false)
   })
 
   test('is not taken for complete if its record is another one by now', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     const { value } = desk.disk.records.get(MAIN)!
     desk.disk.change({ ...{ key: MAIN, rev: desk.disk.records.get(MAIN)!.rev, value }, blobs: [] })
@@ -97,16 +102,16 @@ describe('a stored room whose record is not loaded', () => {
     expect([text, (opened as { inc: number }).inc > 2]).toEqual(['one ', true])
   })
 
-  test('is loaded before a ticket is read, and again if it was forgotten meanwhile; the ticket is read once', () => {
-    const room = forgotten()
+  test('is loaded before a ticket is read, and again if it was unloaded meanwhile; the ticket is read once', () => {
+    const room = unloaded()
     const { desk } = room
     desk.hub.tickets = { closed: null }
     const stream = desk.open()
     room.ask(stream, 2, { ticket: 'a ticket' })
     const claims = { game: 'g', room: null, key: null, rights: RIGHTS.play, id: 't', uses: 1 }
-    expect(isForgotten(room)).toBe(false)
+    expect(isUnloaded(room)).toBe(false)
     desk.go(SWEEP_MS)
-    expect([isForgotten(room), desk.tickets.length]).toEqual([true, 1])
+    expect([isUnloaded(room), desk.tickets.length]).toEqual([true, 1])
     hub.receiveTicket(desk, desk.tickets.shift()!, claims)
     desk.write()
     expect(desk.tickets).toEqual([])
@@ -123,7 +128,7 @@ describe('a stored room whose record is not loaded', () => {
     ],
     ['its time is over', (desk) => desk.go(12 * MINUTE)],
   ])('goes from the disk with its segments when %s', (_when, act) => {
-    const { desk, id } = forgotten()
+    const { desk, id } = unloaded()
     act(desk, id)
     desk.write()
     const { rooms, places } = desk.hub.archive
@@ -134,7 +139,7 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('goes also if it was loaded, and a sweep came before the disk has that', () => {
-    const { desk, id } = forgotten()
+    const { desk, id } = unloaded()
     drop(desk, id)
     desk.atOnce = false
     desk.read()
@@ -145,17 +150,17 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('stays as it is if a write was requested that has nothing of it', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     const before = desk.disk.records.get(MAIN)
     desk.owed.add(MAIN)
     desk.write()
     expect([desk.disk.records.get(MAIN), desk.hub.counters.lost]).toEqual([before, 0])
-    expect(isForgotten(room)).toBe(true)
+    expect(isUnloaded(room)).toBe(true)
   })
 
   test('goes when its time is over, however often somebody asks for it', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     const { until } = desk.hub.archive.rooms.get(room.id)!.unloaded!
     desk.go(until - desk.now - desk.hub.archive.wallOffset - 1)
@@ -167,21 +172,21 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('stays in memory while its record is being written', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     room.ask(desk.open(), 2, { playersMax: 0 })
     const change = hub.beginWrite(desk.hub, MAIN)!
     desk.hub.archivedAt = 0
     desk.wake()
-    expect(isForgotten(room)).toBe(false)
+    expect(isUnloaded(room)).toBe(false)
     const outcome = desk.disk.change(change)
     hub.confirmWrite(desk, MAIN, (outcome as { rev: number }).rev)
-    expect(isForgotten(room)).toBe(true)
+    expect(isUnloaded(room)).toBe(true)
     expect(room.opens(3).text).toBe('one ')
   })
 
   test('that moves is opened under its new name by who asked for that meanwhile', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     const [founder, opener] = [desk.open(), desk.open()]
     desk.atOnce = false
@@ -206,21 +211,19 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('is in use while its session lasts, whatever the record says of its retention', () => {
-    const room = forgotten()
+    const room = unloaded()
     const { desk } = room
     const { rev, value } = desk.disk.records.get(MAIN)!
     const lasting = encodePlace({ ...readPlace(value)!, lasts: true })
     desk.disk.change({ key: MAIN, rev, value: lasting, blobs: [] })
     desk.restart()
-    expect([desk.hub.registers.rows.size, isForgotten(room)]).toEqual([1, false])
+    expect([desk.hub.registers.rows.size, isUnloaded(room)]).toEqual([1, false])
   })
 
-  test('goes even if somebody asks for it first, who then founds a new one', () => {
-    const room = forgotten()
+  test('goes even if somebody asks for it first, and that player founds a new one', () => {
+    const room = unloaded()
     const { desk } = room
-    desk.isRead = false
-    const stream = desk.open()
-    room.ask(stream, 2)
+    const stream = asked(room)
     drop(desk, room.id)
     expect(desk.loads).toEqual([MAIN])
     desk.isRead = true
@@ -230,7 +233,7 @@ describe('a stored room whose record is not loaded', () => {
   })
 
   test('counts as stored: for the limit, for imports, and for its name', () => {
-    const room = forgotten({ hub: { kept: 1 } })
+    const room = unloaded({ hub: { kept: 1 } })
     const { desk } = room
     const other = { game: 'g', room: 'other' }
     expect(importRoom(desk, fileOf(room, room.id), other)).toBe('is there')
@@ -241,22 +244,22 @@ describe('a stored room whose record is not loaded', () => {
     expect(last(desk, stream)).toMatchObject({ kind: 'refused' })
   })
 
-  test('is forgotten again after somebody was refused who asked for it', () => {
-    const room = forgotten()
+  test('is unloaded again after a request for it was refused', () => {
+    const room = unloaded()
     const stream = room.desk.open()
     room.ask(stream, 2, { playersMax: 0 })
     expect(last(room.desk, stream)).toMatchObject({ kind: 'refused', why: 'nobody serves it' })
-    expect(isForgotten(room)).toBe(false)
+    expect(isUnloaded(room)).toBe(false)
     room.desk.go(SWEEP_MS)
-    expect(isForgotten(room)).toBe(true)
+    expect(isUnloaded(room)).toBe(true)
     expect(room.opens(3).text).toBe('one ')
   })
 
   test('has its founder and its completeness still: the next number leaves no gap', () => {
-    const room = forgotten()
+    const room = unloaded()
     expect(room.opens(2).opened).toMatchObject({ inc: 2 })
     expect(room.desk.hub.archive.rooms.get(room.id)!.founder).not.toBe('')
-    const again = forgotten()
+    const again = unloaded()
     again.desk.restart()
     expect(again.opens(2).opened).not.toMatchObject({ inc: 2 })
   })

@@ -56,7 +56,7 @@ interface Batch {
   waiters: Waiter[]
 }
 
-/** A stored room whose record the hub has forgotten. */
+/** The summary of a stored room whose record is not in memory. */
 export interface Unloaded extends Place {
   /** The revision of the record. */
   readonly rev: number
@@ -71,7 +71,7 @@ export interface ArchivedRoom {
   place: string
   /** Null until the first write is done, and while it is unloaded. */
   saved: StoredRoom | null
-  /** What is known of a room whose record is in the store alone; else null. */
+  /** The summary of an unloaded room; null while the record is in memory. */
   unloaded: Unloaded | null
   /** The next write, and the one in progress. */
   next: Batch | null
@@ -129,7 +129,7 @@ function put(archive: Archive, entry: Entry, saved: StoredRoom | null): Archived
   return room
 }
 
-/** Forgets the record of a room. @returns false if something of it is not written yet */
+/** Unloads the record of a room. @returns false if the room has changes that are not written */
 export function unload({ rooms }: Archive, session: string, rev: number): boolean {
   const room = rooms.get(session)
   if (!room?.saved || room.next || room.writing) return false
@@ -139,7 +139,7 @@ export function unload({ rooms }: Archive, session: string, rev: number): boolea
   return true
 }
 
-/** An unloaded room is to be removed. @returns false if that is known */
+/** Marks an unloaded room for removal. @returns false if it was marked already */
 export function expire({ rooms }: Archive, session: string): boolean {
   const room = rooms.get(session)
   if (!room?.unloaded || room.unloaded.until === -Infinity) return false

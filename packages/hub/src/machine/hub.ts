@@ -304,8 +304,8 @@ export function settleWrite(turn: Turn, place: string, found: StoredRecord | nul
 }
 
 /**
- * All records are restored: forgets those that nobody uses. @returns the places whose records must
- * be written, of moves that were interrupted
+ * Ends a start: unloads the records that nobody uses. @returns the places whose records must be
+ * written, because their moves were interrupted
  */
 export function restored(hub: Hub): string[] {
   for (const place of [...hub.places.keys()]) places.unload(hub, place)
@@ -340,8 +340,8 @@ export function receiveSegments(
   if (place !== null) resumeWaiting(turn, place)
 }
 
-// The write is over. A record that was just loaded stays for a while, because the request that
-// needed it may be with the application.
+// The write is over. A record that was just loaded stays until the next sweep, because the
+// application may be deciding about the request that needed it.
 function endWrite(turn: Turn, place: string): void {
   resumeWaiting(turn, place)
   places.unload(turn.hub, place)

@@ -322,7 +322,7 @@ export function openedOf(
   }
 }
 
-/** Whether somebody is about to get the segments of a room that it has opened. */
+/** Whether the opener of the room at a place still waits for its segments. */
 export function isOpening({ pendingReads }: Hub, place: string): boolean {
   for (const { asked } of pendingReads.values()) {
     if (asked.kind === 'add' && register.placeOf(asked.message) === place) return true

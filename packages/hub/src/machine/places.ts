@@ -148,7 +148,7 @@ export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number):
   if (known.stored) archive.restore(hub.archive, { ...known.stored, session })
 }
 
-/** Forgets the record of a stored room that nobody uses. */
+/** Unloads the record of a stored room that nobody uses. */
 export function unload(hub: Hub, key: string): void {
   const { rev = 0, writing = null } = hub.places.get(key) ?? {}
   const session = archive.roomAt(hub.archive, key)
@@ -167,7 +167,7 @@ export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): bool
   return true
 }
 
-/** The record that was loaded, or null if another hub has removed it. */
+/** Restores a record that was loaded; null if another hub has removed it. */
 export function loaded(hub: Hub, now: Millis, key: string, found: StoredRecord | null): void {
   const before = hub.archive.rooms.get(archive.unloadedAt(hub.archive, key) ?? '')
   archive.adopt(hub.archive, key, null)

@@ -126,7 +126,7 @@ export function receiveTicket(
   if (call?.from.pendingAdd?.ticket !== ticket) return
   const { pendingAdd } = call.from
   call.from.pendingAdd = null
-  // The request may have to wait, and comes again then.
+  // A deferred request comes back to `add`, which must not read its ticket again.
   call.from.readTicket = { message: pendingAdd, claims }
   admit(call, pendingAdd, claims)
 }
@@ -148,11 +148,10 @@ export function receiveVerdict(
 function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const { hub, connection, out } = call
   const { request, key } = message
-  const isMoving = moves.at(hub, placeOf(message)) !== null
-  const isLoading = places.load(call, placeOf(message))
-  // Whoever opened the room is answered first, or its own repeated request would be.
-  const isOpening = persistence.isOpening(hub, placeOf(message))
-  if (isMoving || isLoading || isOpening || register.inRoom(hub.registers, message)?.pending) {
+  const place = placeOf(message)
+  const isChanging = moves.at(hub, place) ?? register.rowAt(hub.registers, place)?.pending
+  // The opener's answer comes first: its own repeated request must not overtake it.
+  if (isChanging || places.load(call, place) || persistence.isOpening(hub, place)) {
     return wait(call, message, message)
   }
   const shut = closedReason(call, message)
@@ -412,7 +411,7 @@ function answerChange(
 ): void {
   const { session, register: known } = row.entry
   const isRecovery = message.why === 'recover'
-  // Segments take a while to be read.
+  // Another change may have come while the segments were read.
   const ok = !isRecovery || (known.primary === message.inc && known.epoch === message.expect + 1)
   send(connection, registerMessage(row, message.request, ok, out), out)
   if (!isRecovery || !ok) return
@@ -488,7 +487,7 @@ function readsStored({ hub }: Turn, { entry }: register.Row, before: PeerId): bo
 /** The segments of a room, in order. */
 type Segments = readonly Uint8Array[]
 
-/** Segments were read, or null. @returns the place whose requests waited for that; or null */
+/** Takes the segments, null if unreadable. @returns the place whose requests waited, or null */
 export function receiveSegments(turn: Turn, read: number, found: Segments | null): string | null {
   const { hub, out } = turn
   const pending = hub.pendingReads.get(read)
@@ -527,7 +526,7 @@ function answerOpener(
     register.endSession(hub.registers, session, out)
     return
   }
-  // The time to attach counts from here.
+  // The opener has until BACK_MS from now to attach.
   row.lastYes = turn.now
   answerFounder(turn, row, asked)
   persistence.sendSegments(connection, session, found, out)
