@@ -24,15 +24,16 @@ import * as seal from './seal.ts'
 import { sessionModel } from './session.ts'
 import * as session from './session-scopes.ts'
 import * as slots from './slots.ts'
-
 import * as tables from './tables.ts'
 import * as takeover from './takeover.ts'
+import * as tender from './tender.ts'
 
 /** Rooms that have models, and each model in all its scopes. */
 export const MODELS: Readonly<Record<string, Readonly<Record<string, readonly NamedModel[]>>>> = {
   hub: {
     kept: inScopes(keptModel, kept.SCOPES, kept.MUTANTS),
     places: inScopes(places.placesModel, places.SCOPES, places.MUTANTS),
+    tender: inScopes(tender.tenderModel, tender.SCOPES, tender.MUTANTS),
     register: inScopes(register.registerModel, register.SCOPES, register.MUTANTS),
   },
   link: { link: inScopes(link.linkModel, link.SCOPES, link.MUTANTS) },

@@ -147,9 +147,9 @@ function ofLead({ server, lineage }: Session): unknown {
 type By = ReadonlyMap<number, number>
 
 function ofHub({ hub, session }: KeptScene, by: By): unknown {
-  const { startedAt, archivedAt, absentAt, sweepAt, registers } = hub
+  const { archivedAt, absentAt, sweepAt, registers } = hub
   const row = registers.rows.get(session)
-  const times = [startedAt, archivedAt, absentAt, sweepAt, registers.asking.dueAt]
+  const times = [archivedAt, absentAt, sweepAt, registers.asking.dueAt]
   const asked = hub.pendingRequests.get(session)
   const waiting = hub.waiting.get(PLACE_KEY)?.map(({ connection, message }) => {
     return [by.get(connection), message.kind]
@@ -176,6 +176,7 @@ function ofRow({
   present,
   goneAt,
   lastYes,
+  knownAt,
   missed,
   storeFailed: refused,
   goodbyes,
@@ -189,6 +190,7 @@ function ofRow({
     present,
     goneAt,
     lastYes,
+    knownAt,
     missed,
     refused,
     [...goodbyes].map(([inc, { epoch, index }]) => [inc, epoch, index]),

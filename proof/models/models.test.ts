@@ -9,6 +9,7 @@ import { MODELS } from './index.ts'
 const PROVES: Readonly<Record<string, readonly [numbers: string, findings: string]>> = {
   kept: ['', '(AP-1)'],
   places: ['T23', ''],
+  tender: ['T43', ''],
   register: ['', ''],
   link: ['B2, B3', ''],
   seal: ['', '(SE-2) (SE-12)'],

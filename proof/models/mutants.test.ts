@@ -9,6 +9,7 @@ import { MODELS } from './index.ts'
 const PROVES: Readonly<Record<string, readonly [numbers: string, findings: string]>> = {
   kept: ['', '(AP-1)'],
   places: ['T23', ''],
+  tender: ['T43', ''],
   seal: ['', '(SE-12)'],
   session: ['', '(SE-4)'],
   lease: ['T43', ''],

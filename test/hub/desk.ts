@@ -135,11 +135,12 @@ export class Desk {
 
   /**
    * @param limits  other than the defaults
-   * @param shared  a disk that another hub has too; this one's `boot`
+   * @param own  its disk, which another hub may have too, and knows of if it is shared; its `boot`
    */
-  constructor(limits: HubLimits = {}, { disk = new PlainDisk(), boot = 1 } = {}) {
+  constructor(limits: HubLimits = {}, { disk = new PlainDisk(), boot = 1, isShared = false } = {}) {
     this.disk = disk
     this.hub = hub.create(0, boot, HUB_KEY, null, budgetsOf(readLimits('limits', limits)))
+    if (isShared) hub.startSharing(this.hub, 0)
   }
 
   /** A new stream that has said hello; without an address it has one of its own. */
@@ -243,15 +244,27 @@ export class Desk {
     const found = this.disk.records.get(key) ?? null
     const again = calmly(() => hub.settleWrite(this, key, found))
     if (again) this.#settle(change, this.store(change))
+    else if (this.hub.heartbeat?.isFenced) this.#startOver()
+  }
+
+  // As hub/src/server/hub-server.ts does.
+  #startOver(): void {
+    for (const connection of this.hub.connections.keys()) {
+      this.out.close(connection, { kind: 'full', why: 'fenced' })
+    }
+    this.owed.clear()
+    calmly(() => hub.startOver(this, this.hub.boot + 100))
   }
 
   /** SIGKILL and a start from disk: all streams are gone. */
   restart(): void {
     const { limits } = this.hub.budgets
+    const isShared = this.hub.heartbeat !== null
     this.owed.clear()
     this.reads.length = 0
     this.loads.length = 0
     this.hub = hub.create(this.now, this.hub.boot + 1, HUB_KEY, null, budgetsOf(limits))
+    if (isShared) hub.startSharing(this.hub, this.now)
     for (const [place, found] of this.disk.records) {
       const isOurs = calmly(() => hub.restore(this.hub, this.now, place, found))
       if (!isOurs) expect.fail('the hub does not read what it wrote')

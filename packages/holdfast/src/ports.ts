@@ -260,6 +260,8 @@ export type StoreOutcome = { readonly rev: number } | 'conflict' | 'unknown' | H
 
 /** A store of small records by key, each changed by compare-and-set on its revision. */
 export interface Store {
+  /** Whether other hubs may have this store at the same time. */
+  readonly isShared?: boolean
   /** All records in key order, for a start. @throws HoldfastError `store` */
   entries(): Iterable<readonly [key: string, found: StoredRecord]>
   /** Reads a record as it is once all answered changes are made; `done` is called later, once. */

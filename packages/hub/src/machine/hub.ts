@@ -12,7 +12,7 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { DATAGRAM_MAX, type StoredRecord } from '../../../holdfast/src/ports.ts'
+import { DATAGRAM_MAX, type StoreChange, type StoredRecord } from '../../../holdfast/src/ports.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
@@ -25,6 +25,8 @@ import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } fr
 import * as budgets from './budgets.ts'
 import * as closedRooms from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
+import * as elsewhere from './elsewhere.ts'
+import * as heartbeat from './heartbeat.ts'
 import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
 import * as moves from './moves.ts'
@@ -33,6 +35,7 @@ import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as relayedPairs from './relayed-pairs.ts'
 import * as sessions from './sessions.ts'
+import * as tender from './tender.ts'
 import {
   type Call,
   callOf,
@@ -46,7 +49,8 @@ import {
   wait,
 } from './state.ts'
 
-export { begin as beginWrite } from './places.ts'
+export { leave, isCutOff, start as startSharing } from './heartbeat.ts'
+export { startOver } from './tender.ts'
 export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
@@ -173,6 +177,11 @@ function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
 function dispatch(call: Call, message: ToHub): void {
   const { hub, now, connection, from, out } = call
   if (message.kind !== 'hello' && message.kind !== 'ping') from.lastRequestAt = now
+  const other = elsewhere.placeOfRequest(hub, message)
+  if (other) {
+    wait(call, other, message)
+    return tender.demand(call, other)
+  }
   switch (message.kind) {
     case 'hello':
       return greet(call, message.version)
@@ -241,18 +250,36 @@ export function restore(
   place: string,
   { value, rev }: StoredRecord,
 ): boolean {
+  const boot = heartbeat.bootOf(place)
+  if (boot !== null) {
+    heartbeat.watch(hub, now, boot)
+    return true
+  }
   const known = places.readPlace(value)
   if (!known || register.placeOf(known.session.entry) !== place) return false
   places.restore(hub, now, known, rev)
   return true
 }
 
+/** Begins the next change of a record: see `places.begin`. */
+export function beginWrite(hub: Hub, key: string): StoreChange | null {
+  return heartbeat.bootOf(key) === null ? places.begin(hub, key) : heartbeat.begin(hub, key)
+}
+
 /** The change of a place is persisted. @param rev  of its record; 0 if that was removed */
 export function confirmWrite(turn: Turn, place: string, rev: number): void {
+  const boot = heartbeat.bootOf(place)
+  if (boot !== null) {
+    heartbeat.confirmWrite(turn, boot, rev)
+    return tender.sweep(turn)
+  }
+  if (!turn.hub.places.get(place)?.writing) return
   const writing = places.end(turn.hub, place, rev)
   const session = writing?.session ?? null
   const concerned = placesOf(turn.hub, place, session)
-  if (session !== null && writing?.isMove) {
+  if (writing?.kind === 'claim') {
+    for (const one of tender.confirmWrite(turn, place, rev)) endWrite(turn, one)
+  } else if (session !== null && writing?.kind === 'move') {
     if (moves.confirmWrite(turn, session)) closedRooms.endIfClosed(turn, session, place)
   } else if (session !== null) {
     persistence.confirmWrite(turn, session)
@@ -265,10 +292,14 @@ export function confirmWrite(turn: Turn, place: string, rev: number): void {
 /** The change was not made: the requests behind it are refused with the reason. */
 export function failWrite(turn: Turn, place: string, why: string): void {
   const { hub } = turn
+  const boot = heartbeat.bootOf(place)
+  if (boot !== null) return heartbeat.failWrite(hub, boot)
+  if (!hub.places.get(place)?.writing) return
   const writing = places.end(hub, place)
   const session = writing?.session ?? null
   const concerned = placesOf(hub, place, session)
-  if (writing?.isMove) moves.failWrite(turn, session!, why)
+  if (writing?.kind === 'claim') return void tender.failWrite(turn, place)
+  if (writing?.kind === 'move') moves.failWrite(turn, session!, why)
   else {
     sessions.refuseEntrants(turn, place, why)
     if (session !== null) {
@@ -291,11 +322,22 @@ function placesOf({ moves: all }: Hub, place: string, session: string | null): S
  */
 export function settleWrite(turn: Turn, place: string, found: StoredRecord | null): boolean {
   const { hub } = turn
+  const boot = heartbeat.bootOf(place)
+  if (boot !== null) {
+    const isOpen = heartbeat.settleWrite(turn, boot, found)
+    tender.sweep(turn)
+    return isOpen
+  }
+  if (!hub.places.get(place)?.writing) return false
   const outcome = places.judge(hub, place, found)
   if (outcome === 'open') return true
   if (outcome !== 'lost') confirmWrite(turn, place, found?.rev ?? 0)
   if (outcome === 'made') return false
   const writing = outcome === 'lost' ? places.end(hub, place, found?.rev ?? 0) : null
+  if (writing?.kind === 'claim') {
+    for (const one of tender.failWrite(turn, place, found)) resumeWaiting(turn, one)
+    return false
+  }
   const concerned = placesOf(hub, place, writing?.session ?? null)
   sessions.adopt(turn, place, found && places.readPlace(found.value))
   for (const one of concerned) endWrite(turn, one)
@@ -320,6 +362,12 @@ export function receiveRecord(
 ): void {
   const { hub, now } = turn
   hub.loads.delete(place)
+  const boot = heartbeat.bootOf(place)
+  if (boot !== null) {
+    heartbeat.receive(turn, boot, found)
+    return tender.sweep(turn)
+  }
+  for (const one of tender.receive(turn, place, found)) resumeWaiting(turn, one)
   if (typeof found === 'string') return sessions.refuseWaiting(turn, place, found)
   const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
   if (!unloaded) return
@@ -362,6 +410,7 @@ function resumeWaiting(turn: Turn, place: string): void {
 /** Does what is due: probes primaries, closes streams that never sent HELLO, runs all sweeps. */
 export function wake(turn: Turn): void {
   const { hub, now } = turn
+  if (heartbeat.wake(turn)) tender.sweep(turn)
   const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {
     if (now - since < hello) break
@@ -386,5 +435,6 @@ export function deadline(hub: Hub): Millis {
   const [gone] = hub.removed.values()
   const due = Math.min(register.deadline(hub.registers), challenge.deadline(hub.registers))
   const archivedAt = hub.archive.rooms.size === 0 ? Infinity : hub.archivedAt
-  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt)
+  const beatAt = hub.heartbeat?.dueAt ?? Infinity
+  return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt, beatAt)
 }

@@ -204,7 +204,7 @@ export function openingOf({ hub, now }: At, place: register.Place): Opening | Mi
   if (!stored) return null
   const { session, register: last } = stored.session.entry
   const row = register.find(hub.registers, session)
-  const waits = row ? waitOf(hub, now, row, stored) : 0
+  const waits = row ? waitOf(now, row, stored) : 0
   if (waits > 0) return waits
   const epoch = Math.max(last.epoch, row?.entry.register.epoch ?? 0) + 1
   const isComplete = row ? !row.storeFailed : (hub.archive.rooms.get(session)?.complete ?? false)
@@ -220,7 +220,7 @@ function knowsAllMembers({ by, acks }: StoredRoom, primary: PeerId): boolean {
 }
 
 // How many ms the session must stay unattended before its room may be opened.
-function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom): Millis {
+function waitOf(now: Millis, row: Row, { by, index, acks }: StoredRoom): Millis {
   const { primary } = row.entry.register
   // A member that opened the room is strict until it has written (session/persistence.ts).
   const isOpening = row.opener === primary
@@ -229,12 +229,12 @@ function waitOf(hub: Hub, now: Millis, row: Row, { by, index, acks }: StoredRoom
   if (!isStrict) {
     // After a restart of the hub, or when it refused a segment, the archive may be incomplete.
     const silent = acks === 'relayed' && !row.storeFailed ? register.RECOVER_MS : SILENT_MS
-    return Math.max(row.lastYes, hub.startedAt) + silent - now
+    return Math.max(row.lastYes, row.knownAt) + silent - now
   }
   // The opener may be about to attach.
   const since = isOpening ? row.lastYes : -Infinity
   const goneAt = Number.isFinite(row.goneAt) ? row.goneAt : since
-  return Math.max(goneAt, hub.startedAt) + BACK_MS - now
+  return Math.max(goneAt, row.knownAt) + BACK_MS - now
 }
 
 /** Reopens a room as the same session, with a new epoch and primary. */

@@ -24,24 +24,12 @@ import type { StoreChange, StoredRecord } from '../../../holdfast/src/ports.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as archive from './archive.ts'
-import type { StoredRoom } from './archive.ts'
-import { type SessionRecord, stored as sessionLayout } from './records.ts'
+import { stored as sessionLayout } from './records.ts'
+import * as elsewhere from './elsewhere.ts'
 import * as moves from './moves.ts'
 import * as register from './register.ts'
 import type { Place } from './register.ts'
-import type { Hub, PlaceState, Turn, Writing } from './state.ts'
-
-/** The record of a place. */
-export interface PlaceRecord {
-  /** The process that wrote it, by its `boot`, and the number of that write. */
-  readonly boot: number
-  readonly write: number
-  /** Whether the session lasts. */
-  readonly lasts: boolean
-  readonly session: SessionRecord
-  /** The stored room; null if it is not stored. */
-  readonly stored: Omit<StoredRoom, 'session'> | null
-}
+import type { Hub, PlaceRecord, PlaceState, Turn, Writing } from './state.ts'
 
 /** The fields of a stored room. */
 export const ROOM_FIELDS = {
@@ -88,19 +76,27 @@ function stateOf({ places }: Hub, key: string): PlaceState {
  */
 export function begin(hub: Hub, key: string): StoreChange | null {
   if (archive.unloadedAt(hub.archive, key) !== null) return null
+  if (hub.heartbeat?.rev === 0) {
+    // The other hubs take one without a heartbeat for gone.
+    hub.heartbeat.deferred.add(key)
+    return null
+  }
+  const claimed = elsewhere.claimedAt(hub, key)
+  if (claimed) hub.places.set(key, { writing: null, ...hub.places.get(key), rev: claimed.rev })
   const state = stateOf(hub, key)
   if (state.writing) return null
   const moving = moves.at(hub, key)
-  const content = moving ? ofMove(hub, key, moving) : contentOf(hub, key)
+  const content: Content | null =
+    claimed ?? (moving ? ofMove(hub, key, moving) : contentOf(hub, key))
   if (!content || (!content.record && state.rev === 0 && content.session === null)) {
     if (state.rev === 0) hub.places.delete(key)
     return null
   }
   const { record: known, blobs = [], session } = content
   const mark = { boot: hub.boot, write: ++hub.writes }
-  const value = known && encodePlace({ ...mark, ...known })
+  const value = known && encodePlace({ ...known, ...mark })
   const change = { key, rev: state.rev, value, blobs }
-  state.writing = { change, session, isMove: moving !== null }
+  state.writing = { change, session, kind: claimed ? 'claim' : moving ? 'move' : 'session' }
   return change
 }
 
@@ -139,6 +135,7 @@ type Moving = NonNullable<ReturnType<typeof moves.at>>
 
 /** Adds a record of the store. A session that is at two places was about to move. */
 export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number): void {
+  if (elsewhere.isElsewhere(hub, known)) return elsewhere.note(hub, now, known)
   const { session } = known
   const { entry } = session
   hub.places.set(register.placeOf(entry), { rev, writing: null })

@@ -89,10 +89,14 @@ export type Place = Pick<Entry, 'game' | 'room'>
 export interface Row extends SessionRecord {
   /** Members whose streams are attached. */
   present: Set<PeerId>
-  /** The nonce of the last YES_I_AM. */
+  /** The nonce of the last YES_I_AM that counts for the primary's lease. */
   heard: number
   /** When the primary last sent YES_I_AM, or when this hub first knew the session. */
   lastYes: Millis
+  /** The newest YES_I_AM: `heard` is it once a heartbeat of the hub confirms it. */
+  yes: { nonce: number; at: Millis }
+  /** When this hub began to decide about the session: its founding, or the start of the hub. */
+  knownAt: Millis
   /** The nonce of the open probe. */
   nonce: number
   /** Probes since the last answer. */
@@ -128,6 +132,8 @@ export interface Registers {
   /** The sessions whose primaries are probed next. */
   asking: rounds.Rounds<string>
   nonce: number
+  /** What came before that counts for leases: no other hub decided about these sessions. */
+  confirmedAt: Millis
 }
 
 /** A probe of a primary. */
@@ -433,10 +439,16 @@ export function receiveYes(
   if (register.primary !== from || register.epoch !== answer.epoch) return false
   if (row.missed > 0 && answer.nonce === row.nonce) noteRoundTrip(row, now - row.askedAt)
   row.lastYes = now
-  row.heard = answer.nonce
+  confirmYes(registers, row)
+  row.yes = { nonce: answer.nonce, at: now }
+  confirmYes(registers, row)
   row.missed = 0
   updateStanding(row)
   return true
+}
+
+function confirmYes({ confirmedAt }: Registers, row: Row): void {
+  if (row.yes.at < confirmedAt) row.heard = row.yes.nonce
 }
 
 export function noteRoundTrip(row: Row, ms: Millis): void {
@@ -460,6 +472,7 @@ function ask(registers: Registers, now: Millis, row: Row | undefined, out: Regis
   row.askedAt = now
   row.nonce = nextNonce(registers)
   updateStanding(row)
+  confirmYes(registers, row)
   const { nonce, heard, entry } = row
   out.send(entry.register.primary, { kind: 'areYouAlive', session: entry.session, nonce, heard })
 }
@@ -509,7 +522,8 @@ function updateStanding(row: Row): void {
 export function create(now: Millis): Registers {
   const asked = { challenges: new Map(), vetoes: new Map() }
   const asking = rounds.create<string>(now + ASK_MS)
-  return { rows: new Map(), ...asked, places: new Map(), asking, nonce: 0 }
+  const none = { rows: new Map(), places: new Map(), nonce: 0 }
+  return { ...none, ...asked, asking, confirmedAt: Infinity }
 }
 
 // Adds a row, replacing one of the same session.
@@ -568,6 +582,8 @@ function rowOf(record: SessionRecord, now: Millis): Row {
     present: new Set(),
     heard: 0,
     lastYes: now,
+    yes: { nonce: 0, at: now },
+    knownAt: now,
     nonce: 0,
     missed: 0,
     askedAt: now,

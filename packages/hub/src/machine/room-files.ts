@@ -40,6 +40,7 @@ export function importRoom(
   const { index, time, next } = saved
   const isHere = register.find(hub.registers, session) ?? hub.archive.rooms.get(session)
   const key = register.placeOf(as)
+  if (hub.elsewhere.has(key) || hub.sessionsElsewhere.has(session)) return 'is there'
   const isTaken = archive.roomAt(hub.archive, key) !== null || moves.at(hub, key) !== null
   if (isHere || isTaken || register.inRoom(hub.registers, as)) return 'is there'
   const { room, hub: all } = hub.budgets.limits

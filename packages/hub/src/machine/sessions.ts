@@ -30,11 +30,11 @@ import * as sessionExpiry from './session-expiry.ts'
 import * as budgets from './budgets.ts'
 import { closedReason, endIfClosed } from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
+import * as elsewhere from './elsewhere.ts'
 import * as persistence from './persistence.ts'
 import * as listing from './listing.ts'
 import * as moves from './moves.ts'
 import * as places from './places.ts'
-import type { PlaceRecord } from './places.ts'
 import { entrantOf } from './records.ts'
 import * as refusals from './refusals.ts'
 import * as register from './register.ts'
@@ -42,6 +42,7 @@ import { type Add, type Challenge, placeOf } from './register.ts'
 import {
   type Applicant,
   type PendingRequest,
+  type PlaceRecord,
   type At,
   type Call,
   callOf,
@@ -151,7 +152,8 @@ function admit(call: Call, message: Add, claims: Claims | string | null): void {
   const place = placeOf(message)
   const isChanging = moves.at(hub, place) ?? register.rowAt(hub.registers, place)?.pending
   // The opener's answer comes first: its own repeated request must not overtake it.
-  if (isChanging || places.load(call, place) || persistence.isOpening(hub, place)) {
+  const isWaiting = isChanging || persistence.isOpening(hub, place) || hub.elsewhere.has(place)
+  if (isWaiting || places.load(call, place)) {
     return wait(call, message, message)
   }
   const shut = closedReason(call, message)
@@ -218,9 +220,13 @@ function moveAside(call: Call, message: Add, { entry }: register.Row): void {
   if (begun === 'taken') refuse(connection, message.request, TAKEN, out)
 }
 
-function isReserved({ archive: { rooms }, registers }: Hub, room: string): boolean {
+function isReserved(
+  { archive: { rooms }, registers, sessionsElsewhere }: Hub,
+  room: string,
+): boolean {
   const session = asideSession(room)
-  return session !== null && (rooms.has(session) || registers.rows.has(session))
+  if (session === null || sessionsElsewhere.has(session)) return session !== null
+  return rooms.has(session) || registers.rows.has(session)
 }
 
 function create(
@@ -440,13 +446,16 @@ export function adopt(turn: Turn, place: string, known: PlaceRecord | null): voi
   if (moving) moves.cancel(turn, moving.session)
   const pending = register.rowAt(hub.registers, place)
   if (pending) withdraw(turn, pending)
-  const next = known?.lasts ? known.session : null
+  const isElsewhere = known !== null && elsewhere.isElsewhere(hub, known)
+  const next = known?.lasts && !isElsewhere ? known.session : null
   // It may have moved.
   if (next) register.rename(hub.registers, next.entry.session, next.entry)
   const own = register.rowAt(hub.registers, place)
   const isSame = own?.entry.session === next?.entry.session
   if (own && !isSame) removeSession(turn, own)
-  persistence.adopt(turn, place, known?.stored ? { ...known.stored, session: known.session } : null)
+  const stored = isElsewhere ? null : known?.stored
+  persistence.adopt(turn, place, stored ? { ...stored, session: known!.session } : null)
+  if (isElsewhere) elsewhere.note(hub, now, known)
   if (!next) return
   if (!own || !isSame) return register.restore(hub.registers, now, next)
   const { session } = next.entry

@@ -16,6 +16,7 @@ import {
 import * as archive from './archive.ts'
 import type { Archive, StoredRoom } from './archive.ts'
 import type { Incoming } from '../../../holdfast/src/wire/chunks.ts'
+import type { SessionRecord } from './records.ts'
 import * as register from './register.ts'
 import type { Add, Place } from './register.ts'
 import { encode } from '../../../holdfast/src/wire/layout.ts'
@@ -102,7 +103,14 @@ export interface Hub {
   /** Persisted rooms, and when they are swept next. */
   archive: Archive
   archivedAt: Millis
-  startedAt: Millis
+  /** Null if no other hub has this store. */
+  heartbeat: Heartbeat | null
+  /** Places of other hubs, by `placeOf`, and those of their sessions. */
+  elsewhere: Map<string, Elsewhere>
+  sessionsElsewhere: Map<string, string>
+  /** Claims in progress, by session, and the session that is claimed at a place. */
+  claims: Map<string, Claim>
+  claimedPlaces: Map<string, string>
   /** Random; differs after each start. */
   boot: number
   /** The public key of its signatures (Ed25519). */
@@ -138,6 +146,18 @@ export interface Hub {
   counters: typeof COUNTERS
 }
 
+/** The record of a place. */
+export interface PlaceRecord {
+  /** The process that wrote it, by its `boot`, and the number of that write. */
+  readonly boot: number
+  readonly write: number
+  /** Whether the session lasts. */
+  readonly lasts: boolean
+  readonly session: SessionRecord
+  /** The stored room; null if it is not stored. */
+  readonly stored: Omit<StoredRoom, 'session'> | null
+}
+
 /** One place, as this hub knows its record. */
 export interface PlaceState {
   /** The revision of the record; 0 for none. */
@@ -150,8 +170,60 @@ export interface Writing {
   readonly change: StoreChange
   /** The session that it contains, in progress or stored; null for none. */
   readonly session: string | null
-  /** Whether it is a write of that session's move. */
-  readonly isMove: boolean
+  /** Whether it is a write of that session's move, or claims the place. */
+  readonly kind: 'session' | 'move' | 'claim'
+}
+
+/** A place whose session another hub tends or tended. */
+export interface Elsewhere extends Place {
+  readonly session: string
+  /** That hub, by its `boot`. */
+  readonly tender: number
+}
+
+/** The places of a session that is being claimed, by `placeOf`. */
+export interface Claim {
+  readonly session: string
+  readonly places: Map<string, Claimed>
+}
+
+export interface Claimed {
+  /** Null before it was read, and if the session is not there. */
+  record: PlaceRecord | null
+  rev: number
+  state: 'reads' | 'none' | 'writes' | 'made'
+}
+
+/** This hub's heartbeat, and those of the other hubs of its store (heartbeat.ts). */
+export interface Heartbeat {
+  /** The revision of this hub's record; 0 before the first heartbeat and after it has left. */
+  rev: number
+  /** Heartbeats since the start. */
+  beats: number
+  /** When the one in progress was requested; null for none. */
+  requestedAt: Millis | null
+  /** The change in progress. */
+  change: StoreChange | null
+  /** When the newest acknowledged one was requested; the start before that. */
+  ackedAt: Millis
+  dueAt: Millis
+  isFenced: boolean
+  isLeaving: boolean
+  /** The other hubs, by `boot`. */
+  hubs: Map<number, OtherHub>
+  /** Places whose write waits for the first heartbeat. */
+  deferred: Set<string>
+}
+
+/** Another hub of the store. */
+export interface OtherHub {
+  /** The revision of its record; 0 before it was read. */
+  rev: number
+  /** Since when that was seen, in reads without gaps. */
+  since: Millis
+  readAt: Millis
+  /** When its record was found removed; Infinity before. */
+  goneAt: Millis
 }
 
 /** A move of a session (moves.ts). */
@@ -279,6 +351,8 @@ const COUNTERS = {
   unkept: 0,
   /** Writes that lost against another hub. */
   lost: 0,
+  /** Times another hub fenced this one, which started over. */
+  fenced: 0,
   /** Streams closed because their message made the hub's code throw. */
   thrown: 0,
   /** Sessions that ended while their members stayed away. */
@@ -348,7 +422,11 @@ export function create(
     moves: new Map(),
     archive: archive.create(),
     archivedAt: now,
-    startedAt: now,
+    heartbeat: null,
+    elsewhere: new Map(),
+    sessionsElsewhere: new Map(),
+    claims: new Map(),
+    claimedPlaces: new Map(),
     boot,
     key,
     connections: new Map(),

@@ -4,9 +4,10 @@
  */
 
 import { blob, decode, record, word } from '../../../holdfast/src/wire/layout.ts'
-import { encodePlace, type PlaceRecord, ROOM_FIELDS } from './places.ts'
+import { encodePlace, ROOM_FIELDS } from './places.ts'
 import { readRecord } from './records.ts'
 import { placeOf } from './register.ts'
+import type { PlaceRecord } from './state.ts'
 
 type Records = readonly (readonly [key: string, value: Uint8Array])[]
 

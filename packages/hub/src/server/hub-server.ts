@@ -107,14 +107,14 @@ export class HubServer {
     this.#store = store
     this.#options = options
     this.#report = report
-    const chance = loop.random(4)
-    const boot = new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+    const boot = bootOf(loop)
     const records = new Map(store.entries())
     const seed = seedOf(store, records.get(SEED_RECORD), loop)
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.hub.tickets = options.tickets ?? null
     this.hub.consults = Boolean(options.consult)
     this.hub.archive.wallOffset = options.wall() - loop.now()
+    if (store.isShared) hub.startSharing(this.hub, loop.now())
     for (const [key, found] of records) {
       if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, found)) continue
       throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
@@ -185,9 +185,11 @@ export class HubServer {
 
   health(): HubHealth {
     const { registers, connections } = this.hub
+    const silent = hub.isCutOff(this.hub, this.#loop.now()) ? SILENT : null
+    const trouble = this.#trouble?.message ?? silent
     return {
-      ok: this.#trouble === null,
-      trouble: this.#trouble?.message ?? null,
+      ok: trouble === null,
+      trouble,
       sessions: registers.rows.size,
       connections: connections.size,
     }
@@ -196,6 +198,7 @@ export class HubServer {
   /** Stops the loop once all requested records are written. The caller closes streams and store. */
   async close(): Promise<void> {
     this.#alarm.cancel()
+    hub.leave(this.turn)
     await this.#settled()
     this.#isClosed = true
     this.#diskAlarm.cancel()
@@ -502,11 +505,23 @@ export class HubServer {
       // An error in one place does not affect the others.
       this.#attempt('the store', () => this.#settle(turn, result))
     }
+    if (this.hub.heartbeat?.isFenced) this.#startOver()
     this.#arm()
     if (this.#results.length > 0) this.#resultsAlarm.set(turn.now)
     else if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()
     else this.#writeIn(DISK_MS)
     this.#resume()
+  }
+
+  // Another hub fenced this one: to its members it was killed, and is a new one.
+  #startOver(): void {
+    for (const connection of this.#streams.keys()) this.#close(connection, FENCED)
+    this.#owed.clear()
+    const why = new HoldfastError('store', 'nobody knows whether it was written: look again')
+    for (const done of this.#onStored.values()) done(why)
+    this.#onStored.clear()
+    hub.startOver(this.turn, bootOf(this.#loop))
+    this.#arm()
   }
 
   #settle(turn: hub.Turn, result: Result): void {
@@ -547,6 +562,13 @@ function asError(error: unknown): HoldfastError {
 }
 
 const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
+const FENCED: Closing = { kind: 'full', why: 'the other hubs took this one for dead: join again' }
+const SILENT = 'the store does not answer: nobody founds a room or takes over until it does'
+
+function bootOf(loop: Loop): number {
+  const chance = loop.random(4)
+  return new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+}
 
 // The hub keeps its signing key over restarts.
 function seedOf(store: Store, found: StoredRecord | undefined, loop: Loop): Uint8Array {

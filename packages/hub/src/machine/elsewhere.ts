@@ -1,0 +1,60 @@
+/** Places whose sessions other hubs of a shared store tend, or tended until they were gone. */
+
+import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import * as archive from './archive.ts'
+import * as heartbeat from './heartbeat.ts'
+import { placeOf } from './register.ts'
+import type { Claim, Elsewhere, Hub, PlaceRecord } from './state.ts'
+
+/** Whether the session of a record belongs to another hub. */
+export function isElsewhere({ heartbeat: own, boot }: Hub, known: PlaceRecord): boolean {
+  return own !== null && known.lasts && known.boot !== boot
+}
+
+/** Notes that another hub tends a place. */
+export function note(hub: Hub, now: Millis, { boot, session }: PlaceRecord): void {
+  const { game, room, session: id } = session.entry
+  const key = placeOf({ game, room })
+  forget(hub, key)
+  archive.adopt(hub.archive, key, null)
+  hub.elsewhere.set(key, { game, room, session: id, tender: boot })
+  hub.sessionsElsewhere.set(id, key)
+  heartbeat.watch(hub, now, boot)
+}
+
+export function forget(hub: Hub, key: string): void {
+  const known = hub.elsewhere.get(key)
+  if (!known) return
+  hub.elsewhere.delete(key)
+  if (hub.sessionsElsewhere.get(known.session) === key) hub.sessionsElsewhere.delete(known.session)
+}
+
+/** The place that a request is about, if another hub tends or tended it; null otherwise. */
+export function placeOfRequest(hub: Hub, message: ToHub): Elsewhere | null {
+  switch (message.kind) {
+    case 'add':
+      return hub.elsewhere.get(placeOf(message)) ?? null
+    case 'get':
+    case 'change':
+    case 'attach':
+      return hub.elsewhere.get(hub.sessionsElsewhere.get(message.session) ?? '') ?? null
+    default:
+      return null
+  }
+}
+
+/** The claim that a place belongs to; undefined for none. */
+export function claimAt({ claims, claimedPlaces }: Hub, key: string): Claim | undefined {
+  return claims.get(claimedPlaces.get(key) ?? '')
+}
+
+/** What a claim writes at a place, under this hub's name; null for nothing. */
+export function claimedAt(
+  hub: Hub,
+  key: string,
+): { session: string; record: PlaceRecord; rev: number } | null {
+  const claim = claimAt(hub, key)
+  const { record, rev = 0, state } = claim?.places.get(key) ?? {}
+  return claim && record && state === 'writes' ? { session: claim.session, record, rev } : null
+}

@@ -1,0 +1,194 @@
+/**
+ * Tenders: which hub of a shared store decides about a place.
+ *
+ * While a session lasts, the hub that wrote the record of its place is its tender, and no other hub
+ * changes that record. Once the tender is gone (heartbeat.ts), whoever is asked for the place
+ * claims it: it writes the record again, as its own. To the session that is a restart of its hub.
+ *
+ * A move that the tender did not complete has left the session at two places. So a claim reads the
+ * other one as well, and takes both or none.
+ */
+
+import { asideOf, asideSession } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Millis } from '../../../holdfast/src/machine.ts'
+import type { StoredRecord } from '../../../holdfast/src/ports.ts'
+import * as archive from './archive.ts'
+import * as elsewhere from './elsewhere.ts'
+import * as heartbeat from './heartbeat.ts'
+import * as places from './places.ts'
+import * as register from './register.ts'
+import { type Place, placeOf } from './register.ts'
+import * as sessionExpiry from './session-expiry.ts'
+import type { Call, Claim, Claimed, Elsewhere, Hub, PlaceRecord, Turn } from './state.ts'
+
+/** The places of a hub that is gone for this long are claimed though nobody asks for them. */
+export const ABANDONED_MS: Millis = 30_000
+/** Most of them that are claimed at once. */
+const CLAIMS_MAX = 64
+
+/** Claims the place that a request waits for, if its tender is gone. */
+export function demand(call: Call, known: Elsewhere): void {
+  if (heartbeat.goneAt(call.hub, known.tender) <= call.now) begin(call, known)
+}
+
+/** Claims places whose tender is gone: those that requests wait for, and in time all others. */
+export function sweep(turn: Turn): void {
+  const { hub, now } = turn
+  const hubs = [...(hub.heartbeat?.hubs ?? [])]
+  if (hubs.every(([, { goneAt }]) => goneAt > now)) return
+  const used = new Set<number>()
+  let left = CLAIMS_MAX
+  for (const [key, known] of hub.elsewhere) {
+    const goneAt = heartbeat.goneAt(hub, known.tender)
+    used.add(known.tender)
+    if (goneAt > now || hub.claimedPlaces.has(key)) continue
+    if (!hub.waiting.has(key) && (now - goneAt < ABANDONED_MS || left-- <= 0)) continue
+    begin(turn, known)
+  }
+  for (const [boot, { goneAt }] of hubs) {
+    if (goneAt <= now && !used.has(boot)) hub.heartbeat!.hubs.delete(boot)
+  }
+}
+
+function begin({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
+  const keys = [placeOf(known), placeOf(twinOf(known))]
+  if (keys.some((key) => hub.claimedPlaces.has(key))) return
+  const reads = (): Claimed => ({ record: null, rev: 0, state: 'reads' })
+  const { session } = known
+  hub.claims.set(session, { session, places: new Map(keys.map((key) => [key, reads()])) })
+  for (const key of keys) {
+    hub.claimedPlaces.set(key, session)
+    if (!hub.loads.has(key)) out.load(key)
+    hub.loads.add(key)
+  }
+}
+
+// Where the session is as well if a move was interrupted (moves.ts).
+function twinOf({ game, room, session }: Elsewhere): Place {
+  const isAside = asideSession(room) === session
+  return { game, room: isAside ? room.slice(0, -session.length - 1) : asideOf({ room, session }) }
+}
+
+/** The record of a place was read. @returns the places whose requests no longer wait for a claim */
+export function receive(turn: Turn, key: string, found: StoredRecord | string | null): string[] {
+  const { hub } = turn
+  const claim = elsewhere.claimAt(hub, key)
+  const one = claim?.places.get(key)
+  if (!claim || one?.state !== 'reads') return []
+  if (typeof found === 'string') {
+    // The next sweep claims again.
+    end(hub, claim)
+    return []
+  }
+  Object.assign(one, { record: found && places.readPlace(found.value), rev: found?.rev ?? 0 })
+  one.state = 'none'
+  for (const { state } of claim.places.values()) if (state === 'reads') return []
+  return decide(turn, claim)
+}
+
+function decide({ hub, now, out }: Turn, claim: Claim): string[] {
+  const { session } = claim
+  let isTended = false
+  const free: [key: string, one: Claimed][] = []
+  for (const [key, one] of claim.places) {
+    const { record, rev } = one
+    if (!record || record.session.entry.session !== session || !record.lasts) {
+      settle(hub, now, key, record && { record, rev })
+    } else if (isFree(hub, now, key, record.boot)) free.push([key, one])
+    else isTended = settle(hub, now, key, { record, rev })
+  }
+  if (isTended || free.length === 0) return end(hub, claim)
+  for (const [key, one] of free) {
+    one.state = 'writes'
+    out.record(key)
+  }
+  return []
+}
+
+// Its tender is gone, or this hub has written a claim of it that came to nothing.
+function isFree(hub: Hub, now: Millis, key: string, boot: number): boolean {
+  if (boot === hub.boot) return !register.rowAt(hub.registers, key)
+  return heartbeat.goneAt(hub, boot) <= now
+}
+
+// A place that is not to be claimed, as the store has it. @returns whether another hub tends it
+function settle(
+  hub: Hub,
+  now: Millis,
+  key: string,
+  found: { record: PlaceRecord; rev: number } | null,
+): boolean {
+  const isKnown = hub.elsewhere.has(key)
+  elsewhere.forget(hub, key)
+  if (!found) return false
+  if (elsewhere.isElsewhere(hub, found.record)) {
+    elsewhere.note(hub, now, found.record)
+    return true
+  }
+  if (isKnown && !register.rowAt(hub.registers, key))
+    places.restore(hub, now, found.record, found.rev)
+  return false
+}
+
+// @returns the places of the claim
+function end({ claims, claimedPlaces }: Hub, claim: Claim): string[] {
+  const keys = [...claim.places.keys()]
+  for (const key of keys) claimedPlaces.delete(key)
+  claims.delete(claim.session)
+  return keys
+}
+
+/** A claim is written at a place. @returns the places whose requests no longer wait for it */
+export function confirmWrite({ hub, now, out }: Turn, key: string, rev: number): string[] {
+  const claim = elsewhere.claimAt(hub, key)
+  const written = claim?.places.get(key)
+  if (!claim || !written) return []
+  Object.assign(written, { rev, state: 'made' })
+  const all = [...claim.places.values()]
+  if (all.some(({ state }) => state === 'writes')) return []
+  const made = [...claim.places].filter(([, { state }]) => state === 'made')
+  const concerned = end(hub, claim)
+  for (const [place, one] of made) {
+    elsewhere.forget(hub, place)
+    places.restore(hub, now, { ...one.record!, boot: hub.boot }, one.rev)
+  }
+  const move = hub.moves.get(claim.session)
+  if (move) out.record(move.from)
+  return concerned
+}
+
+/** The write of a claim was not made. @param found  what the store has instead, if that is known */
+export function failWrite({ hub, now }: Turn, key: string, found?: StoredRecord | null): string[] {
+  const claim = elsewhere.claimAt(hub, key)
+  const concerned = claim ? end(hub, claim) : []
+  const record = found ? places.readPlace(found.value) : null
+  if (found !== undefined) settle(hub, now, key, record && { record, rev: found!.rev })
+  return found === undefined ? [] : concerned
+}
+
+/**
+ * This hub was fenced: it forgets what it tended and has other streams from now on, under another
+ * name. The caller closed all streams.
+ */
+export function startOver({ hub, now }: Turn, boot: number): void {
+  const { hubs } = hub.heartbeat!
+  hubs.set(hub.boot, { rev: 0, since: now, readAt: now, goneAt: now })
+  hub.counters.fenced++
+  for (const { entry } of [...hub.registers.rows.values()]) {
+    const { game, room, session } = entry
+    hub.elsewhere.set(placeOf(entry), { game, room, session, tender: hub.boot })
+    hub.sessionsElsewhere.set(session, placeOf(entry))
+    sessionExpiry.untrack(hub, session)
+    archive.adopt(hub.archive, placeOf(entry), null)
+  }
+  for (const [session, room] of hub.archive.rooms) {
+    if (room.unloaded) continue
+    const { rev = 0 } = hub.places.get(room.place) ?? {}
+    Object.assign(room, { next: null, writing: null })
+    if (!archive.unload(hub.archive, session, rev)) archive.adopt(hub.archive, room.place, null)
+  }
+  Object.assign(hub, { boot, registers: register.create(now) })
+  heartbeat.start(hub, now, hubs)
+  for (const one of [hub.places, hub.moves, hub.pendingRequests, hub.pendingReads]) one.clear()
+  for (const one of [hub.claims, hub.claimedPlaces, hub.waiting, hub.removed]) one.clear()
+}

@@ -1,0 +1,77 @@
+// Goal: hubs on one store, each in its loop: who stands still starts over, who closes leaves its
+// rooms to the others, and who is cut off says so.
+// Method: loops by hand, and a disk that both hubs have.
+import { expect, test } from 'vitest'
+import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { PlainDisk } from './plain-disk.ts'
+import { Scene } from './server-scene.ts'
+
+const MAIN = '1 g main'
+
+const saved: Saved = {
+  ...{ game: 'g', room: 'other', session: 'abc-1', playersMax: 4, topology: 'star' },
+  ...{ terms: 'keep=30', recovers: true, hosts: false, epoch: 9, next: 7, time: 5_000 },
+  ...{ index: 3, entrants: [], segments: [Uint8Array.of(1)] },
+}
+
+/** A hub with a room, and one that started after it. */
+async function pair(): Promise<{ one: Scene; two: Scene; disk: PlainDisk }> {
+  const disk = new PlainDisk()
+  const one = new Scene(disk, { boot: 7, isShared: true })
+  one.found()
+  await one.pass(BEAT_MS)
+  return { one, two: new Scene(disk, { boot: 70, isShared: true }), disk }
+}
+
+const heartbeatsOn = ({ records }: PlainDisk): string[] => {
+  return [...records.keys()].filter((key) => key.startsWith('hub '))
+}
+
+test('a hub that closes leaves its rooms to the others at once', async () => {
+  const { one, two, disk } = await pair()
+  await two.pass(BEAT_MS)
+  expect(heartbeatsOn(disk)).toHaveLength(2)
+  await one.server.close()
+  expect([heartbeatsOn(disk).length, disk.records.has(MAIN)]).toEqual([1, true])
+  const next = two.found()
+  await two.pass(3 * BEAT_MS)
+  expect(next.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  expect(readPlace(disk.records.get(MAIN)!.value)!.boot).toBe(two.server.hub.boot)
+})
+
+test('a hub that stood still closes its streams and ends its imports, and goes on then', async () => {
+  const { one, two, disk } = await pair()
+  const caller = one.found()
+  one.answer = (change) => (change.key === '1 g other' ? null : disk.change(change))
+  const imported = one.server.restoreRoom(saved, { game: 'g', room: 'other' })
+  await one.pass(50)
+  await two.pass(STILL_MS + 3 * BEAT_MS)
+  expect(heartbeatsOn(disk)).toHaveLength(1)
+  const before = one.server.hub.boot
+  await one.pass(4 * BEAT_MS)
+  expect([caller.isClosed, one.server.hub.boot === before]).toEqual([true, false])
+  expect(await imported).toMatchObject({ code: 'store' })
+  expect(heartbeatsOn(disk)).toHaveLength(2)
+  const back = one.found()
+  await one.pass(4 * BEAT_MS)
+  expect(back.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  expect(one.server.hub.counters).toMatchObject({ fenced: 1, thrown: 0 })
+})
+
+test('a hub whose store does not answer says so within two seconds', async () => {
+  const { one, disk } = await pair()
+  expect(one.server.health()).toMatchObject({ ok: true, trouble: null })
+  one.answer = () => null
+  await one.pass(STILL_MS + BEAT_MS)
+  expect(one.server.health()).toMatchObject({ ok: false, trouble: /store does not answer/ })
+  one.answer = (change) => disk.change(change)
+})
+
+test('a hub alone with its store writes no heartbeats', async () => {
+  const one = new Scene()
+  one.found()
+  await one.pass(5 * STILL_MS)
+  expect([...one.disk.records.keys()]).toEqual(['the hub', MAIN])
+})

@@ -1,0 +1,363 @@
+// Goal: of the hubs of a shared store one decides about a place at a time, and no lease rests on
+// what a hub said that the others had taken for dead.
+// Method: hubs by hand on one disk, which are killed, stand still, come back and lose answers.
+import { describe, expect, test } from 'vitest'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
+import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { ASK_MS, GONE_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
+import { ABANDONED_MS } from '../../packages/hub/src/machine/tender.ts'
+import { Desk, proof } from './desk.ts'
+import { Kept } from './kept-room.ts'
+import { PlainDisk } from './plain-disk.ts'
+
+const MAIN = '1 g main'
+const GONE = new HoldfastError('store', 'the store is gone')
+
+/** Hubs that share a disk, and have written their first heartbeat. */
+function hubs(count = 2): Desk[] {
+  const disk = new PlainDisk()
+  const made = Array.from({ length: count }, (_none, at) => {
+    return new Desk({}, { disk, boot: 1 + 1_000 * at, isShared: true })
+  })
+  for (const desk of made) desk.recovers = true
+  pass(BEAT_MS, ...made)
+  return made
+}
+
+/** Time passes for these hubs; for others it stands still. */
+function pass(ms: number, ...desks: Desk[]): void {
+  for (let left = ms; left > 0; left -= 100) for (const desk of desks) desk.go(100)
+}
+
+/** A hub that stood still goes on, at the time of the other. */
+function wakes(desk: Desk, { now }: Desk): void {
+  desk.now = now
+  desk.wake()
+}
+
+/** That hub reads what the disk has, under its name. */
+function reads(desk: Desk): void {
+  for (const [key, found] of desk.disk.records) hub.restore(desk.hub, desk.now, key, found)
+}
+
+function heartbeatsOn({ disk }: Desk): string[] {
+  return [...disk.records.keys()].filter((key) => key.startsWith('hub '))
+}
+
+const tenderOf = ({ disk }: Desk, key = MAIN): number | undefined => {
+  const found = disk.records.get(key)
+  return found && readPlace(found.value)?.boot
+}
+
+const recovery = (session: string): ToHub => {
+  const change = { kind: 'change', request: 9, session, inc: 2, proof: proof(2) } as const
+  return { ...change, expect: 1, primary: 2, backup: 0, why: 'recover' }
+}
+
+/** What that stream heard last, apart from whether it lives. */
+const lastOf = (desk: Desk, stream: number): FromHub | undefined => {
+  return desk.heard.get(stream)!.findLast(({ kind }) => kind !== 'areYouAlive')
+}
+
+describe('a heartbeat', () => {
+  /** A primary that answers each question at once. @returns what it was told that it was heard */
+  function answering(desk: Desk): { told: () => number; answers: (ms: number) => void } {
+    const { id, streams } = desk.session(1)
+    const [stream] = streams
+    const asked = (): FromHub[] => desk.heard.get(stream!)!
+    let answered = 0
+    const answers = (ms: number): void => {
+      for (let left = ms; left > 0; left -= 100) {
+        desk.go(100)
+        for (const one of asked().slice(answered)) {
+          if (one.kind !== 'areYouAlive') continue
+          desk.say(stream!, { kind: 'yes', session: id, epoch: 1, nonce: one.nonce, players: 1 })
+        }
+        answered = asked().length
+      }
+    }
+    const told = (): number => {
+      const last = asked().findLast(({ kind }) => kind === 'areYouAlive')
+      return last?.kind === 'areYouAlive' ? last.heard : 0
+    }
+    return { told, answers }
+  }
+
+  test('that begins later confirms what the hub heard of a primary', () => {
+    const [one] = hubs(1)
+    const { told, answers } = answering(one!)
+    answers(2 * ASK_MS)
+    expect(told()).toBe(1)
+    one!.store = () => GONE
+    answers(3 * ASK_MS)
+    // What came before the store went away counts, and nothing that came after.
+    expect(told()).toBe(2)
+    expect(hub.isCutOff(one!.hub, one!.now)).toBe(true)
+    one!.store = (change) => one!.disk.change(change)
+    answers(2 * ASK_MS)
+    expect([told(), hub.isCutOff(one!.hub, one!.now)]).toEqual([6, false])
+  })
+
+  test('comes before the first room of a hub', () => {
+    const disk = new PlainDisk()
+    const desk = new Desk({}, { disk, isShared: true })
+    const stream = desk.open()
+    expect(desk.add(stream)).toEqual([])
+    expect([...disk.records.keys()]).toEqual([])
+    desk.go(0)
+    expect(lastOf(desk, stream)).toMatchObject({ kind: 'added', created: true })
+  })
+
+  test('whose answer is lost is the same one again', () => {
+    const [one, two] = hubs()
+    let lost = 0
+    one!.store = (change) => {
+      const made = one!.disk.change(change)
+      return lost++ % 2 === 0 ? 'unknown' : made
+    }
+    pass(5 * STILL_MS, one!, two!)
+    expect([one!.hub.counters.fenced, heartbeatsOn(one!)]).toEqual([0, ['hub 1', 'hub rt']])
+  })
+
+  test('a hub that leaves removes it, and its rooms are free at once', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    pass(BEAT_MS, one!, two!)
+    hub.leave(one!)
+    one!.write()
+    expect(heartbeatsOn(one!)).toEqual(['hub rt'])
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    pass(BEAT_MS, two!)
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
+    pass(5 * BEAT_MS, one!)
+    expect(heartbeatsOn(one!)).toEqual(['hub rt'])
+  })
+})
+
+describe('a hub that was killed', () => {
+  test('is fenced, and its rooms go to the hub that is asked for them', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    expect(two!.attach(stream, id, 2)).toEqual([])
+    pass(STILL_MS - BEAT_MS, two!)
+    expect([tenderOf(two!), heartbeatsOn(two!).length]).toEqual([1, 2])
+    pass(3 * BEAT_MS, two!)
+    expect([tenderOf(two!), heartbeatsOn(two!)]).toEqual([1_001, ['hub rt']])
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached', register: { epoch: 1 } })
+  })
+
+  test('leaves its lease: a room that was claimed can be recovered no sooner', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    pass(STILL_MS + 2 * BEAT_MS, two!)
+    pass(RECOVER_MS - BEAT_MS, two!)
+    expect(two!.say(stream, recovery(id))).toMatchObject([{ ok: false }])
+    pass(2 * BEAT_MS, two!)
+    expect(two!.say(stream, recovery(id))[0]).toMatchObject({ ok: true, register: { epoch: 2 } })
+  })
+
+  test('leaves rooms that nobody asks for: they end as after a restart', () => {
+    const [one, two] = hubs()
+    one!.session(1)
+    reads(two!)
+    pass(ABANDONED_MS, two!)
+    expect(tenderOf(two!)).toBe(1)
+    pass(STILL_MS + 2 * BEAT_MS, two!)
+    expect(tenderOf(two!)).toBe(1_001)
+    pass(200_000, two!)
+    expect([...two!.disk.records.keys()]).toEqual(['hub rt'])
+  })
+
+  test('in a move leaves a session at two places: both are claimed, and it has moved', () => {
+    const [one, two] = hubs()
+    const { id, streams } = one!.session(1)
+    one!.recovers = false
+    one!.close(streams[0]!)
+    pass(GONE_MS + 100, one!, two!)
+    one!.store = (change) => (change.value ? one!.disk.change(change) : GONE)
+    one!.add(one!.open(), 'main', 2)
+    expect(tenderOf(one!, `${MAIN}~${id}`)).toBe(1)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 1)
+    pass(STILL_MS + 3 * BEAT_MS, two!)
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
+    expect([...two!.disk.records.keys()]).toEqual(['hub rt', `${MAIN}~${id}`])
+  })
+
+  test('leaves a stored room, which is opened with its segments', () => {
+    const [one, two] = hubs()
+    const room = new Kept(one)
+    room.keep('whole ', 1)
+    reads(two!)
+    pass(STILL_MS + 2 * BEAT_MS, two!)
+    const there = Object.assign(Object.create(Kept.prototype) as Kept, { desk: two, room: 'main' })
+    const stream = two!.open()
+    there.ask(stream, 2)
+    // As after a restart, its members may come back first.
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'added', created: false })
+    pass(60_000, two!)
+    expect(there.opens(3)).toMatchObject({ text: 'whole ' })
+  })
+})
+
+test('a hub that nobody can reach any more is fenced by one hub only, and both may claim', () => {
+  const [one, two, three] = hubs(3)
+  const { id } = one!.session(3)
+  for (const desk of [two!, three!]) reads(desk)
+  const [a, b] = [two!.open(), three!.open()]
+  two!.attach(a, id, 2)
+  three!.attach(b, id, 3)
+  pass(STILL_MS + 4 * BEAT_MS, two!, three!)
+  const answered = [lastOf(two!, a), lastOf(three!, b)].map((last) => last?.kind)
+  expect(answered).toEqual(['attached', 'signs'])
+  expect([tenderOf(two!), three!.hub.elsewhere.get(MAIN)]).toMatchObject([1_001, { tender: 1_001 }])
+})
+
+test('while its tender lives, nobody takes a room over at another hub (SE-3)', () => {
+  const [one, two] = hubs()
+  const { id } = one!.session(2)
+  reads(two!)
+  const [stream, founder] = [two!.open(), two!.open()]
+  two!.attach(stream, id, 2)
+  two!.say(stream, recovery(id))
+  two!.add(founder, 'main', 2)
+  pass(4 * RECOVER_MS, one!, two!)
+  expect([lastOf(two!, stream)?.kind, lastOf(two!, founder)?.kind]).toEqual(['signs', 'signs'])
+  expect([tenderOf(two!), two!.hub.registers.rows.size]).toEqual([1, 0])
+})
+
+test('a room that another hub has founded is not founded again, nor imported over', () => {
+  const [one, two] = hubs()
+  one!.session(1)
+  const stream = two!.open()
+  expect(two!.add(stream, 'main', 2)).toEqual([])
+  expect(two!.hub.connections.get(stream)).toMatchObject({ created: 0 })
+  expect([tenderOf(two!), two!.hub.registers.rows.size]).toEqual([1, 0])
+})
+
+describe('a hub that stood still', () => {
+  test('starts over under another name: its streams are closed, its rooms are not its own', () => {
+    const [one, two] = hubs()
+    const { id, streams } = one!.session(2)
+    reads(two!)
+    pass(2 * STILL_MS, two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    pass(BEAT_MS, two!)
+    wakes(one!, two!)
+    expect([one!.hub.counters.fenced, one!.hub.boot]).toEqual([1, 101])
+    expect(streams.map((each) => one!.closed.has(each))).toEqual([true, true])
+    pass(2 * BEAT_MS, one!, two!)
+    const back = one!.open()
+    expect(one!.attach(back, id, 1)).toEqual([])
+    expect([tenderOf(one!), heartbeatsOn(one!)]).toEqual([1_001, ['hub rt', 'hub 2t']])
+    hub.leave(two!)
+    two!.write()
+    pass(2 * BEAT_MS, one!)
+    expect(lastOf(one!, back)).toMatchObject({ kind: 'attached' })
+  })
+
+  test('claims its rooms again where no other hub has', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    pass(2 * STILL_MS, two!)
+    wakes(one!, two!)
+    const back = one!.open()
+    one!.attach(back, id, 1)
+    pass(2 * BEAT_MS, one!, two!)
+    expect([tenderOf(one!), lastOf(one!, back)]).toMatchObject([101, { kind: 'attached' }])
+  })
+
+  test('tells no primary that it heard it, and changes nothing', () => {
+    const [one, two] = hubs()
+    const { id, streams } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    pass(2 * STILL_MS, two!)
+    one!.now = two!.now
+    one!.atOnce = false
+    const add = { ...recovery(id), inc: 1, proof: proof(1), primary: 1, backup: 2, why: 'add' }
+    one!.say(streams[0]!, add as ToHub)
+    one!.write()
+    expect([lastOf(one!, streams[0]!)?.kind, tenderOf(one!)]).not.toContain('register')
+    expect([readPlace(one!.disk.records.get(MAIN)!.value)?.session.entry.register.epoch]).toEqual([
+      1,
+    ])
+  })
+
+  test('does not take others for dead because it has not looked', () => {
+    const [one, two] = hubs()
+    one!.session(1)
+    reads(two!)
+    pass(5 * STILL_MS, one!)
+    wakes(two!, one!)
+    pass(STILL_MS, one!, two!)
+    expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+  })
+})
+
+test('a hub that is cut off from the store fences nobody', () => {
+  const [one, two] = hubs()
+  reads(two!)
+  two!.store = () => GONE
+  pass(5 * STILL_MS, two!)
+  two!.store = (change) => two!.disk.change(change)
+  two!.wake()
+  expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+})
+
+describe('a claim', () => {
+  test('that the store refuses is made later, and its asker waits', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    two!.store = (change) => (change.key === MAIN ? GONE : two!.disk.change(change))
+    pass(2 * STILL_MS, two!)
+    expect([lastOf(two!, stream)?.kind, two!.hub.registers.rows.size]).toEqual(['signs', 0])
+    two!.store = (change) => two!.disk.change(change)
+    pass(2 * BEAT_MS, two!)
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
+  })
+
+  test('whose answer is lost is made', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    two!.store = (change) => {
+      const made = two!.disk.change(change)
+      return change.key === MAIN ? 'unknown' : made
+    }
+    pass(2 * STILL_MS, two!)
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
+  })
+
+  test('finds that the session has ended meanwhile, and that the room is free', () => {
+    const [one, two] = hubs()
+    const { id, streams } = one!.session(1)
+    reads(two!)
+    const end = { ...recovery(id), inc: 1, proof: proof(1), primary: 1, why: 'end' } as ToHub
+    one!.say(streams[0]!, end)
+    const stream = two!.open()
+    two!.attach(stream, id, 1)
+    pass(STILL_MS + 3 * BEAT_MS, two!)
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'refused', why: `no session ${id}` })
+    expect(two!.add(stream, 'main', 2)).toMatchObject([{ kind: 'added', created: true }])
+  })
+})
