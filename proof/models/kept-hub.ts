@@ -99,6 +99,8 @@ function outOf(scene: KeptScene): HubOut {
       const who = whoBy(scene, connection)
       if (who >= 0) cut(scene, who)
     },
+    pass: () => {},
+    unpass: () => {},
     relay: () => {},
     knock: () => {},
     consult: () => {},

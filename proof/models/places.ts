@@ -161,6 +161,8 @@ function turnOf(scene: PlacesScene, at: number): Turn {
     record: () => void (one.owed = true),
     sign: () => SIGNATURE,
     ...{
+      pass: nothing,
+      unpass: nothing,
       load: nothing,
       read: nothing,
       relay: nothing,

@@ -58,6 +58,8 @@ interface OneHub {
   /** Records that must be written, and that it wants to read. */
   owed: string[]
   loads: string[]
+  /** Whether it passed its stream on: no other hub is reached. */
+  isPassing: boolean
   /** Changes on their way, by key, and their answers once the store has them. */
   sent: Record<string, { change: StoreChange; answer: { rev: number } | 'conflict' | null }>
   /** Changes whose end it does not know: it reads the record next. */
@@ -132,7 +134,7 @@ function begin(scope: TenderScope): TenderScene {
   put(scene, KEY, encodePlace({ boot: 1, write: 0, lasts: true, session, stored: null }))
   for (const [at, boot] of BOOTS.entries()) {
     const hub = machine.create(0, boot, SEED, null, unspent())
-    scene.hubs[at] = { hub, owed: [], loads: [], sent: {}, looks: {} }
+    scene.hubs[at] = { hub, owed: [], loads: [], isPassing: false, sent: {}, looks: {} }
     machine.startSharing(hub, 0)
     for (const [key, found] of Object.entries(scene.records)) machine.restore(hub, 0, key, found)
     machine.wake(turnOf(scene, at))
@@ -143,6 +145,7 @@ function begin(scope: TenderScope): TenderScene {
     say(scene, at, { kind: 'hello', version: HUB_VERSION })
     const inc = at + 1
     say(scene, at, { kind: 'attach', request: 0, session: SESSION, inc, proof: proof(inc) })
+    settle(scope, scene, at)
   }
   const known = scene.hubs[1]!.hub.heartbeat!.hubs.get(1)!
   if (bug === 'a hub claims a room whose tender lives') known.goneAt = 0
@@ -153,7 +156,9 @@ function begin(scope: TenderScope): TenderScene {
 function settle(scope: TenderScope, scene: TenderScene, at: number): void {
   const own = scene.hubs[at]!
   const isQuick = (key: string): boolean => !scope.slow || at === 0 || key !== KEY
-  while ([...own.owed, ...own.loads].some(isQuick)) {
+  while (own.isPassing || [...own.owed, ...own.loads].some(isQuick)) {
+    if (own.isPassing) machine.endPassed(turnOf(scene, at), STREAM)
+    own.isPassing = false
     for (const key of own.loads.filter(isQuick)) read(scope, scene, at, key)
     for (const key of own.owed.filter(isQuick)) {
       write(scene, at, key)
@@ -186,13 +191,21 @@ function turnOf(scene: TenderScene, at: number): Turn {
     send: (_stream: number, bytes: Uint8Array) => hear(scene, at, bytes),
     record: (key: string) => add(own.owed, key),
     load: (key: string) => add(own.loads, key),
+    pass: () => void (own.isPassing = true),
     sign: () => SIGNATURE,
     close: (stream: number) => {
       if (at === 0) scene.isOpen = false
       else scene.isAttached = false
       machine.removeStream(turnOf(scene, at), stream)
     },
-    ...{ read: nothing, relay: nothing, knock: nothing, consult: nothing, check: nothing },
+    ...{
+      unpass: nothing,
+      read: nothing,
+      relay: nothing,
+      knock: nothing,
+      consult: nothing,
+      check: nothing,
+    },
     roomChanged: nothing,
   }
   return { hub: own.hub, now: scene.now, out }

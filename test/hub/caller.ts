@@ -10,7 +10,7 @@ import {
 import type { Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
 import type { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { decode, encode } from '../../packages/holdfast/src/wire/layout.ts'
-import { frameMessage, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import { frameMessage, type HubFrame, readFrame } from '../../packages/holdfast/src/wire/relay.ts'
 
 /** Where the streams of a test come from. */
 export const WHENCE = { remote: '192.0.2.7' }
@@ -18,6 +18,7 @@ export const WHENCE = { remote: '192.0.2.7' }
 /** A process at the hub, which has said hello: what it hears, and whether the hub closed it. */
 export class Caller implements Stream {
   readonly heard: FromHub[] = []
+  readonly datagrams: HubFrame[] = []
   isClosed = false
   readonly #events: StreamEvents
 
@@ -28,7 +29,11 @@ export class Caller implements Stream {
   }
 
   say(message: ToHub): void {
-    this.#events.message(frameMessage(encode(toHub, message)))
+    this.sends(frameMessage(encode(toHub, message)))
+  }
+
+  sends(bytes: Uint8Array): void {
+    this.#events.message(bytes)
   }
 
   ends(): void {
@@ -38,6 +43,7 @@ export class Caller implements Stream {
   send(bytes: Uint8Array): boolean {
     const frame = readFrame(bytes)
     if (frame?.kind === 'message') this.heard.push(decode(fromHub, frame.bytes)!)
+    else if (frame) this.datagrams.push({ ...frame, bytes: frame.bytes.slice() })
     return true
   }
 

@@ -98,6 +98,8 @@ export class Desk {
   readonly closed = new Map<number, string>()
   readonly relayed: { to: number; from: number; bytes: Uint8Array }[] = []
   readonly knocked: { to: number; caller: number; bytes: Uint8Array }[] = []
+  /** What was passed to other hubs; with null the end of that. */
+  readonly passed: { connection: number; to: number; bytes: Uint8Array | null }[] = []
   hub: Hub
   /** Places whose records the disk has not taken yet. */
   readonly owed = new Set<string>()
@@ -122,6 +124,8 @@ export class Desk {
     consult: (connection, applicant) => void this.consulted.push({ connection, applicant }),
     check: (connection, ticket) => void this.tickets.push({ connection, ticket }),
     record: (place) => void this.owed.add(place),
+    pass: (connection, to, bytes) => void this.passed.push({ connection, to, bytes }),
+    unpass: (connection) => void this.passed.push({ connection, to: 0, bytes: null }),
     load: (place) => void this.loads.push(place),
     read: (read, names) => void this.reads.push({ read, names }),
     close: (connection, closing) => {
@@ -206,6 +210,7 @@ export class Desk {
   write(trouble: string | null = null): void {
     for (let passes = 1; ; passes++) {
       if (this.isRead) this.read()
+      this.#failPassing()
       if (this.owed.size === 0) return
       if (passes > WRITES_MAX)
         expect.fail(`the hub writes ${[...this.owed].join()} again and again`)
@@ -254,6 +259,13 @@ export class Desk {
     }
     this.owed.clear()
     calmly(() => hub.startOver(this, this.hub.boot + 100))
+  }
+
+  // No other hub is reached.
+  #failPassing(): void {
+    for (const { connection, to } of this.passed.splice(0)) {
+      if (to !== 0) calmly(() => hub.endPassed(this, connection))
+    }
   }
 
   /** SIGKILL and a start from disk: all streams are gone. */

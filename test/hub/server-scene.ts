@@ -2,6 +2,7 @@
 
 import type { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { Loop, Store, StoreChange, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
+import type { HubLinks } from '../../packages/hub/src/server/passing.ts'
 import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Caller } from './caller.ts'
@@ -9,6 +10,14 @@ import { listed, OPEN } from './desk.ts'
 import { PlainDisk } from './plain-disk.ts'
 
 const PLACE = { game: 'g', room: 'main' }
+
+interface SceneOptions {
+  /** The first of its numbers. */
+  boot?: number
+  /** Whether other hubs have the disk too, and how it reaches them. */
+  isShared?: boolean
+  links?: HubLinks
+}
 
 /** A hub on a disk, and the clock of its loop. */
 export class Scene {
@@ -33,12 +42,12 @@ export class Scene {
   readonly #isShared: boolean
   #boot: number
 
-  /** @param own  the first of its numbers, and whether other hubs have the disk too */
-  constructor(disk = new PlainDisk(), { boot = 7, isShared = false } = {}) {
+  constructor(disk = new PlainDisk(), { boot = 7, isShared = false, links }: SceneOptions = {}) {
     this.disk = disk
     this.#boot = boot
     this.#isShared = isShared
-    this.server = new HubServer(this.#loop(), this.#store(), { wall: () => 0, curves: toyCurves })
+    const options = { wall: () => 0, curves: toyCurves, ...(links && { links }) }
+    this.server = new HubServer(this.#loop(), this.#store(), options)
   }
 
   /** Time passes, in steps in which what is due is done. */
@@ -52,9 +61,9 @@ export class Scene {
     }
   }
 
-  found(): Caller {
+  found(id = 1): Caller {
     const caller = new Caller(this.server)
-    const { hash, link, key } = listed(1)
+    const { hash, link, key } = listed(id)
     const wish = { ...PLACE, playersMax: 4, recovers: false, terms: '', hash, link, ...OPEN, key }
     caller.say({ kind: 'add', request: 1, topology: 'star', ...wish })
     return caller

@@ -71,9 +71,10 @@ export function wake({ hub, now, out }: Turn): boolean {
   if (own.requestedAt === null && !own.isLeaving) request({ hub, now, out })
   for (const [boot, { goneAt: gone }] of own.hubs) {
     const key = keyOf(boot)
-    if (gone < Infinity || hub.loads.has(key)) continue
-    hub.loads.add(key)
-    out.load(key)
+    if (gone === Infinity && !hub.loads.has(key)) {
+      hub.loads.add(key)
+      out.load(key)
+    }
   }
   return true
 }

@@ -25,11 +25,11 @@ import { attach, detach, setMembers, notifyRemoved, leaveSeat, renewServers } fr
 import * as budgets from './budgets.ts'
 import * as closedRooms from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
-import * as elsewhere from './elsewhere.ts'
 import * as heartbeat from './heartbeat.ts'
 import * as streamLimits from './stream-limits.ts'
 import * as goodbyes from './goodbyes.ts'
 import * as moves from './moves.ts'
+import * as passing from './passing.ts'
 import * as persistence from './persistence.ts'
 import * as places from './places.ts'
 import * as refusals from './refusals.ts'
@@ -50,14 +50,25 @@ import {
 } from './state.ts'
 
 export { leave, isCutOff, start as startSharing } from './heartbeat.ts'
+export { end as endPassed, receive as receivePassed } from './passing.ts'
 export { startOver } from './tender.ts'
 export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
 
-/** A stream from that IP address opened; it is closed at once if a limit is exceeded. */
-export function addStream({ hub, now, out }: Turn, connection: number, address: string): void {
+/**
+ * A stream from that IP address opened; it is closed at once if a limit is exceeded.
+ *
+ * @param isPassed  whether another hub passed it on
+ */
+export function addStream(
+  { hub, now, out }: Turn,
+  connection: number,
+  address: string,
+  isPassed = false,
+): void {
   const from: Connection = {
-    greeted: false,
+    ...{ greeted: false, version: 0, isPassed, passedTo: 0 },
+    ...{ passedPlace: '', passedInc: 0, passedRequest: null },
     session: '',
     inc: 0,
     isReplaced: false,
@@ -89,6 +100,7 @@ export function removeStream(turn: Turn, connection: number): void {
   turn.hub.connections.delete(connection)
   turn.hub.mute.delete(connection)
   if (call) {
+    if (call.from.passedTo !== 0) turn.out.unpass(connection)
     leaveSeat(call.from)
     call.from.account.streams.delete(connection)
     detach(call)
@@ -104,6 +116,10 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   const { hub, now, from, out } = call
   from.lastMessageAt = now
   const frame = readFrame(bytes)
+  if (from.passedTo !== 0 && frame && frame.kind !== 'message') {
+    if (mayRelay(call, frame.bytes.length)) out.pass(connection, from.passedTo, bytes)
+    return
+  }
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)
   if (frame?.kind === 'knock' && from.inc !== 0 && frame.peer !== 0) {
     return answerCaller(call, frame.peer, frame.bytes)
@@ -177,11 +193,7 @@ function answerCaller(call: Call, caller: number, datagram: Uint8Array): void {
 function dispatch(call: Call, message: ToHub): void {
   const { hub, now, connection, from, out } = call
   if (message.kind !== 'hello' && message.kind !== 'ping') from.lastRequestAt = now
-  const other = elsewhere.placeOfRequest(hub, message)
-  if (other) {
-    wait(call, other, message)
-    return tender.demand(call, other)
-  }
+  if (hub.heartbeat && passing.route(call, message)) return
   switch (message.kind) {
     case 'hello':
       return greet(call, message.version)
@@ -236,6 +248,7 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
   if (negotiate(HUB_VERSIONS, version) !== null) {
     send(connection, { kind: 'signs', key }, out)
     from.greeted = true
+    from.version = version
     hub.mute.delete(connection)
   } else {
     const why = `speaks ${formatVersions(version)}, this hub ${formatVersions(HUB_VERSIONS)}`
@@ -368,6 +381,7 @@ export function receiveRecord(
     return tender.sweep(turn)
   }
   for (const one of tender.receive(turn, place, found)) resumeWaiting(turn, one)
+  if (tender.refresh(turn, place, found)) resumeWaiting(turn, place)
   if (typeof found === 'string') return sessions.refuseWaiting(turn, place, found)
   const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
   if (!unloaded) return

@@ -159,9 +159,14 @@ export function unload(hub: Hub, key: string): void {
 /** Loads the record of an unloaded room. @returns false if there is none at the place */
 export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): boolean {
   if (archive.unloadedAt(hub.archive, key) === null) return false
+  read({ hub, out }, key)
+  return true
+}
+
+/** Reads the record of a place: `receiveRecord` follows. */
+export function read({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): void {
   if (!hub.loads.has(key)) out.load(key)
   hub.loads.add(key)
-  return true
 }
 
 /** Restores a record that was loaded; null if another hub has removed it. */

@@ -49,8 +49,17 @@ export interface Applicant {
 }
 
 export interface Connection {
-  /** Whether it sent HELLO in a supported version. */
+  /** Whether it sent HELLO in a supported version, and the version as HELLO has it. */
   greeted: boolean
+  version: number
+  /** Whether another hub passed it on to this one. */
+  readonly isPassed: boolean
+  /** The hub to which it is passed on (passing.ts), 0 for none: for that place, as that member. */
+  passedTo: number
+  passedPlace: string
+  passedInc: PeerId
+  /** The newest request that the other hub has not answered. */
+  passedRequest: Routed | null
   session: string
   /** The member that the stream speaks for, or 0. */
   inc: PeerId
@@ -84,6 +93,9 @@ export interface Connection {
   reportedAt: Map<string, Millis>
   relayed: Relayed
 }
+
+/** A request about one room. */
+export type Routed = ToHub & { kind: 'add' | 'get' | 'change' | 'attach' }
 
 export interface Hub {
   /** The only games that are allowed; null for any. */
@@ -388,6 +400,10 @@ export interface HubOut {
    * `settleWrite`.
    */
   record(place: string): void
+  /** Passes a message of a stream on to another hub, which answers by `receivePassed`. */
+  pass(connection: number, to: number, bytes: Uint8Array): void
+  /** The stream is no longer passed on. */
+  unpass(connection: number): void
   /** Reads the record of a place: `receiveRecord` follows, once. */
   load(place: string): void
   /** Reads stored segments by name: `receiveSegments` follows with that number, once. */

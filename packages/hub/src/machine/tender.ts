@@ -19,17 +19,12 @@ import * as places from './places.ts'
 import * as register from './register.ts'
 import { type Place, placeOf } from './register.ts'
 import * as sessionExpiry from './session-expiry.ts'
-import type { Call, Claim, Claimed, Elsewhere, Hub, PlaceRecord, Turn } from './state.ts'
+import type { Claim, Claimed, Elsewhere, Hub, PlaceRecord, Turn } from './state.ts'
 
 /** The places of a hub that is gone for this long are claimed though nobody asks for them. */
 export const ABANDONED_MS: Millis = 30_000
 /** Most of them that are claimed at once. */
 const CLAIMS_MAX = 64
-
-/** Claims the place that a request waits for, if its tender is gone. */
-export function demand(call: Call, known: Elsewhere): void {
-  if (heartbeat.goneAt(call.hub, known.tender) <= call.now) begin(call, known)
-}
 
 /** Claims places whose tender is gone: those that requests wait for, and in time all others. */
 export function sweep(turn: Turn): void {
@@ -43,14 +38,15 @@ export function sweep(turn: Turn): void {
     used.add(known.tender)
     if (goneAt > now || hub.claimedPlaces.has(key)) continue
     if (!hub.waiting.has(key) && (now - goneAt < ABANDONED_MS || left-- <= 0)) continue
-    begin(turn, known)
+    claim(turn, known)
   }
   for (const [boot, { goneAt }] of hubs) {
     if (goneAt <= now && !used.has(boot)) hub.heartbeat!.hubs.delete(boot)
   }
 }
 
-function begin({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
+/** Claims a place whose tender is gone. */
+export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
   const keys = [placeOf(known), placeOf(twinOf(known))]
   if (keys.some((key) => hub.claimedPlaces.has(key))) return
   const reads = (): Claimed => ({ record: null, rev: 0, state: 'reads' })
@@ -58,8 +54,7 @@ function begin({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void 
   hub.claims.set(session, { session, places: new Map(keys.map((key) => [key, reads()])) })
   for (const key of keys) {
     hub.claimedPlaces.set(key, session)
-    if (!hub.loads.has(key)) out.load(key)
-    hub.loads.add(key)
+    places.read({ hub, out }, key)
   }
 }
 
@@ -84,6 +79,21 @@ export function receive(turn: Turn, key: string, found: StoredRecord | string | 
   one.state = 'none'
   for (const { state } of claim.places.values()) if (state === 'reads') return []
   return decide(turn, claim)
+}
+
+/**
+ * The record of a place that was another hub's was read. @returns whether it is that hub's no more
+ */
+export function refresh(
+  { hub, now }: Turn,
+  key: string,
+  found: StoredRecord | string | null,
+): boolean {
+  const before = hub.elsewhere.get(key)
+  if (typeof found === 'string' || !before || hub.claimedPlaces.has(key)) return false
+  const record = found && places.readPlace(found.value)
+  settle(hub, now, key, record && { record, rev: found!.rev })
+  return hub.elsewhere.get(key)?.tender !== before.tender
 }
 
 function decide({ hub, now, out }: Turn, claim: Claim): string[] {

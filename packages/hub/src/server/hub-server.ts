@@ -29,6 +29,7 @@ import { importRoom, type ImportRefusal, savedOf } from '../machine/room-files.t
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
+import { type HubLinks, Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 import type { Servers } from './given-servers.ts'
 
@@ -74,6 +75,9 @@ export class HubServer {
   /** Relayed datagrams waiting in each stream. */
   readonly #relayQueues = new Map<number, relayQueue.RelayQueue>()
   readonly #afterClose: AfterClose
+  readonly #passing: Passing | null
+  /** The address of each stream, where streams may be passed on. */
+  readonly #remotes = new Map<number, string>()
   readonly #out: HubOut
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
@@ -134,6 +138,8 @@ export class HubServer {
       consult: (connection, applicant) => this.#consult(connection, applicant),
       check: (connection, ticket, game) => this.#check(connection, ticket, game),
       record: (place) => this.#record(place),
+      pass: (connection, to, bytes) => this.#pass(connection, to, bytes),
+      unpass: (connection) => this.#passing?.stop(connection),
       load: (place) => this.#load(place),
       read: (read, names) => this.#readSegments(read, names),
       close: (connection, closing) => this.#close(connection, closing),
@@ -142,20 +148,24 @@ export class HubServer {
         this.#onStored.delete(session)
       },
     }
+    this.#passing = options.links ? this.#passingOver(options.links) : null
+    this.#passing?.listen(boot)
     for (const place of hub.restored(this.hub)) this.#record(place)
     this.#arm()
     this.#writeIn(DISK_MS)
   }
 
   /** Accepts a stream from `acceptStreams`. */
-  accept(stream: Stream, { remote }: Opening): StreamEvents {
+  accept(stream: Stream, { remote }: Opening, isPassed = false): StreamEvents {
     if (this.isDraining) {
       return { opened: () => stream.close(DRAINING), message: () => {}, closed: () => {} }
     }
     const connection = ++this.#count
     this.#streams.set(connection, stream)
+    if (this.#passing) this.#remotes.set(connection, remote)
+    const open = (): void => hub.addStream(this.turn, connection, remote, isPassed)
     return {
-      opened: () => this.#act(connection, () => hub.addStream(this.turn, connection, remote)),
+      opened: () => this.#act(connection, open),
       message: (bytes) => {
         try {
           hub.receive(this.turn, connection, bytes)
@@ -166,6 +176,23 @@ export class HubServer {
       },
       closed: () => this.#guard(connection, () => this.#forget(connection)),
     }
+  }
+
+  #passingOver(links: HubLinks): Passing {
+    return new Passing(links, (stream, opening) => this.accept(stream, opening, true), {
+      said: (connection, bytes) => {
+        this.#act(connection, () => hub.receivePassed(this.turn, connection, bytes))
+      },
+      ended: (connection, closing) => {
+        this.#act(connection, () => hub.endPassed(this.turn, connection, closing))
+      },
+    })
+  }
+
+  #pass(connection: number, to: number, bytes: Uint8Array): void {
+    const remote = this.#remotes.get(connection) ?? ''
+    if (this.#passing) return this.#passing.pass(connection, remote, to, bytes)
+    this.#loop.soon(() => this.#act(connection, () => hub.endPassed(this.turn, connection)))
   }
 
   /** Replays the last messages of a page as a stream. @returns false if the body is no beacon */
@@ -358,6 +385,7 @@ export class HubServer {
 
   #forget(connection: number): void {
     this.#streams.delete(connection)
+    this.#remotes.delete(connection)
     this.#relayQueues.delete(connection)
     hub.removeStream(this.turn, connection)
     this.#afterClose.gone(connection)
@@ -521,6 +549,7 @@ export class HubServer {
     for (const done of this.#onStored.values()) done(why)
     this.#onStored.clear()
     hub.startOver(this.turn, bootOf(this.#loop))
+    this.#passing?.listen(this.hub.boot)
     this.#arm()
   }
 
@@ -607,6 +636,8 @@ export interface HubServerOptions {
   tickets?: TicketReader | null
   /** Called with each change of a room; must not throw. */
   onRoomChange?: (event: RoomChange) => void
+  /** The streams to the other hubs of a shared store. */
+  links?: HubLinks
   /** The STUN and TURN servers. Default: none. */
   servers?: Servers | null
   /** Asks the application about joins. Default: it is not asked. */

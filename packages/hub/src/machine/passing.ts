@@ -1,0 +1,132 @@
+/**
+ * Streams that a hub passes on: a process may come in by any hub of a shared store, and the hub
+ * that decides about its room has its stream, with all that it says, as if it came in there.
+ *
+ * A hub passes on a stream from the first request about another hub's room until one about a room
+ * of its own. Lists and pings are its own matter, and so are limits: both hubs charge. A stream
+ * that came from another hub is not passed on again, but ended there; the hub that it came from
+ * reads the record and finds out.
+ */
+
+import {
+  type FromHub,
+  fromHub,
+  type ToHub,
+  toHub,
+} from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Closing } from '../../../holdfast/src/ports.ts'
+import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
+import { frameMessage, readFrame } from '../../../holdfast/src/wire/relay.ts'
+import * as elsewhere from './elsewhere.ts'
+import * as heartbeat from './heartbeat.ts'
+import * as places from './places.ts'
+import { placeOf } from './register.ts'
+import { setMember } from './stream-limits.ts'
+import { type Call, callOf, type Elsewhere, type Routed, type Turn, wait } from './state.ts'
+import * as tender from './tender.ts'
+
+const MOVED: Closing = { kind: 'full', why: 'another hub has this room by now: join again' }
+const LOST: Closing = { kind: 'full', why: 'the hub of this room is gone: join again' }
+
+/** Passes a request on, or defers it until its room is claimed. @returns false if it is for here */
+export function route(call: Call, message: ToHub): boolean {
+  const { hub, from } = call
+  switch (message.kind) {
+    case 'hello':
+    case 'list':
+    case 'ping':
+      return false
+    case 'add':
+    case 'get':
+    case 'change':
+    case 'attach': {
+      const other = elsewhere.placeOfRequest(hub, message)
+      if (other) goElsewhere(call, message, other)
+      else if (from.passedTo === 0) return false
+      else if (message.kind === 'add' || hub.registers.rows.has(message.session)) {
+        stop(call)
+        return false
+      } else send(call, message)
+      return true
+    }
+    default:
+      if (from.passedTo === 0) return false
+      send(call, message)
+      return true
+  }
+}
+
+function goElsewhere(call: Call, message: Routed, other: Elsewhere): void {
+  const { hub, now, connection, from, out } = call
+  if (from.isPassed) return out.close(connection, MOVED)
+  if (heartbeat.goneAt(hub, other.tender) <= now) {
+    stop(call)
+    wait(call, other, message)
+    return tender.claim(call, other)
+  }
+  if (from.passedTo !== other.tender) {
+    stop(call)
+    from.passedTo = other.tender
+    from.passedPlace = placeOf(other)
+    send(call, { kind: 'hello', version: from.version })
+  }
+  if (message.kind === 'attach') from.passedInc = message.inc
+  from.passedRequest = message
+  send(call, message)
+}
+
+function send({ connection, from, out }: Call, message: ToHub): void {
+  out.pass(connection, from.passedTo, frameMessage(encode(toHub, message)))
+}
+
+// From now on the stream is this hub's.
+function stop(call: Call): void {
+  const { connection, from, out } = call
+  if (from.passedTo === 0) return
+  from.passedTo = 0
+  from.passedRequest = null
+  setMember(call, from, '', 0)
+  out.unpass(connection)
+}
+
+/** The other hub says something to a stream that was passed to it. */
+export function receive(turn: Turn, connection: number, bytes: Uint8Array): void {
+  const call = callOf(turn, connection)
+  if (!call || call.from.passedTo === 0) return
+  const { from, out } = call
+  const frame = readFrame(bytes)
+  if (frame?.kind === 'relay') return out.relay(connection, frame.peer, frame.bytes)
+  if (frame?.kind === 'knock') return out.knock(connection, frame.peer, frame.bytes)
+  const message = frame && decode(fromHub, frame.bytes)
+  // This hub has said its own.
+  if (!message || message.kind === 'welcome' || message.kind === 'signs') return
+  if ('request' in message && message.request === from.passedRequest?.request) {
+    from.passedRequest = null
+  }
+  noteMember(call, message)
+  out.send(connection, bytes)
+  from.lastRequestAt = turn.now
+}
+
+function noteMember(call: Call, message: FromHub): void {
+  const { from } = call
+  if (message.kind === 'attached') setMember(call, from, message.session, from.passedInc)
+  const isAway = message.kind === 'present' && !message.here && message.session === from.session
+  if (isAway && message.inc === from.inc) setMember(call, from, '', 0)
+}
+
+/** The other hub ended the stream, or is not reached: a member must come again. */
+export function end(turn: Turn, connection: number, closing: Closing = LOST): void {
+  const call = callOf(turn, connection)
+  if (!call || call.from.passedTo === 0) return
+  const { hub, from, out } = call
+  from.passedTo = 0
+  const { passedPlace: place, passedRequest: message } = from
+  from.passedRequest = null
+  if (from.inc !== 0 || closing.kind === 'refused') return out.close(connection, closing)
+  // What it asks next is routed anew.
+  const other = hub.elsewhere.get(place)
+  if (!other) return
+  if (message) wait(call, other, message)
+  places.read(turn, place)
+}

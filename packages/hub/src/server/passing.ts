@@ -1,0 +1,194 @@
+/**
+ * The streams between hubs of a shared store: one from each hub to each other one that it passes
+ * processes' streams to, with all of those in it.
+ */
+
+import {
+  type Accept,
+  type Closing,
+  CLOSING_MAX,
+  STREAM_MESSAGE_MAX,
+  type Stream,
+  type StreamEvents,
+} from '../../../holdfast/src/ports.ts'
+import {
+  blob,
+  decode,
+  encode,
+  message,
+  record,
+  text,
+  type ValueOf,
+  varint,
+  word,
+} from '../../../holdfast/src/wire/layout.ts'
+import { readFrame } from '../../../holdfast/src/wire/relay.ts'
+import * as relayQueue from '../machine/relay-queue.ts'
+
+/** Reliable streams in order between hubs, which are named by their `boot`. */
+export interface HubLinks {
+  /** From now on this hub has that name; the streams of its former name are closed. */
+  listen(boot: number, accept: (stream: Stream) => StreamEvents): void
+  /** Opens a stream to another hub; `closed` is called if there is none. */
+  open(boot: number, events: StreamEvents): Stream
+}
+
+const stream = varint
+const said = record({ stream, bytes: blob(STREAM_MESSAGE_MAX) })
+/** From the hub that a process came to, to the hub that has its stream. */
+const up = message({
+  /** The address from which the process came. */
+  open: [1, record({ stream, remote: text(64) })],
+  said: [2, said],
+  closed: [3, record({ stream })],
+})
+const down = message({
+  said: [1, said],
+  closed: [2, record({ stream, as: word(['refused', 'full']), why: text(CLOSING_MAX) })],
+})
+type Up = ValueOf<typeof up>
+type Down = ValueOf<typeof down>
+
+/** What becomes of streams that were passed on. */
+export interface PassingEvents {
+  /** The other hub says something to that stream. */
+  said(connection: number, bytes: Uint8Array): void
+  /** It ended the stream; without a closing it is not reached. */
+  ended(connection: number, closing?: Closing): void
+}
+
+interface Link {
+  readonly stream: Stream
+  readonly passed: Set<number>
+  readonly queue: relayQueue.RelayQueue
+}
+
+export class Passing {
+  readonly #links: HubLinks
+  readonly #accept: Accept
+  readonly #events: PassingEvents
+  readonly #open = new Map<number, Link>()
+  /** The hub to which each stream is passed. */
+  readonly #passed = new Map<number, number>()
+
+  /** @param accept  takes the streams that other hubs pass to this one */
+  constructor(links: HubLinks, accept: Accept, events: PassingEvents) {
+    this.#links = links
+    this.#accept = accept
+    this.#events = events
+  }
+
+  listen(boot: number): void {
+    this.#links.listen(boot, (link) => this.#guests(link))
+  }
+
+  /** Passes bytes of a process's stream to another hub. Datagrams are lost if it is behind. */
+  pass(connection: number, remote: string, to: number, bytes: Uint8Array): void {
+    const link = this.#open.get(to) ?? this.#dial(to)
+    if (!link.passed.has(connection)) {
+      link.passed.add(connection)
+      this.#passed.set(connection, to)
+      this.#send(to, link, { kind: 'open', stream: connection, remote })
+    }
+    const isDatagram = readFrame(bytes)?.kind !== 'message'
+    const backlog = link.stream.backlog()
+    const source = String(connection)
+    if (isDatagram && !relayQueue.admit(link.queue, backlog, source, bytes.length)) return
+    this.#send(to, link, { kind: 'said', stream: connection, bytes })
+  }
+
+  /** The stream of a process ended, or is this hub's own again. */
+  stop(connection: number): void {
+    const to = this.#passed.get(connection)
+    const link = to !== undefined && this.#open.get(to)
+    if (!link) return
+    this.#forget(link, connection)
+    this.#send(to, link, { kind: 'closed', stream: connection })
+  }
+
+  #dial(to: number): Link {
+    const stream = this.#links.open(to, {
+      opened: () => {},
+      message: (bytes) => this.#receive(to, decode(down, bytes)),
+      closed: () => this.#end(to),
+    })
+    const link = { stream, passed: new Set<number>(), queue: relayQueue.create() }
+    this.#open.set(to, link)
+    return link
+  }
+
+  // A stream that is closed or full cannot be trusted to have delivered the rest.
+  #send(to: number, link: Link, message: Up): void {
+    if (link.stream.send(encode(up, message))) return
+    link.stream.close()
+    this.#end(to)
+  }
+
+  #receive(to: number, message: Down | null): void {
+    const link = this.#open.get(to)
+    if (!message || !link?.passed.has(message.stream)) return
+    if (message.kind === 'said') return this.#events.said(message.stream, message.bytes)
+    this.#forget(link, message.stream)
+    this.#events.ended(message.stream, { kind: message.as, why: message.why })
+  }
+
+  #forget({ passed }: Link, connection: number): void {
+    passed.delete(connection)
+    this.#passed.delete(connection)
+  }
+
+  #end(to: number): void {
+    const link = this.#open.get(to)
+    if (!link) return
+    this.#open.delete(to)
+    for (const connection of [...link.passed]) {
+      this.#forget(link, connection)
+      this.#events.ended(connection)
+    }
+  }
+
+  // A link from another hub: each stream in it is one of a process.
+  #guests(link: Stream): StreamEvents {
+    const guests = new Map<number, StreamEvents>()
+    const close = (stream: number): void => {
+      const guest = guests.get(stream)
+      guests.delete(stream)
+      guest?.closed('it ended at the hub that passed it on')
+    }
+    const closeAll = (): void => {
+      for (const stream of guests.keys()) close(stream)
+    }
+    const send = (message: Down): boolean => {
+      if (link.send(encode(down, message))) return true
+      link.close()
+      closeAll()
+      return false
+    }
+    const open = (stream: number, remote: string): void => {
+      if (guests.has(stream)) return
+      const guest: Stream = {
+        send: (bytes) => send({ kind: 'said', stream, bytes }),
+        backlog: () => link.backlog(),
+        close: ({ kind, why } = LEAVES) => {
+          guests.delete(stream)
+          send({ kind: 'closed', stream, as: kind, why })
+        },
+      }
+      const events = this.#accept(guest, { remote })
+      guests.set(stream, events)
+      events.opened()
+    }
+    return {
+      opened: () => {},
+      message: (bytes) => {
+        const message = decode(up, bytes)
+        if (message?.kind === 'open') open(message.stream, message.remote)
+        else if (message?.kind === 'said') guests.get(message.stream)?.message(message.bytes)
+        else if (message) close(message.stream)
+      },
+      closed: closeAll,
+    }
+  }
+}
+
+const LEAVES: Closing = { kind: 'full', why: 'the hub of this room ended the stream: join again' }

@@ -1,0 +1,153 @@
+// Goal: a process may come in by any hub of a shared store: the hub that has its room gets all that
+// it says, and whatever happens to that hub, the process learns of it.
+// Method: whole hubs on one disk, with streams between them that the test cuts.
+import { expect, test } from 'vitest'
+import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { frameKnock, frameRelay, type HubFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import type { Caller } from './caller.ts'
+import { listed, proof } from './desk.ts'
+import { Links } from './hub-links.ts'
+import { PlainDisk } from './plain-disk.ts'
+import { Scene } from './server-scene.ts'
+
+/** Two hubs; the first has a room, and both know of it. */
+async function pair(): Promise<{ one: Scene; two: Scene; links: Links; ada: Caller; id: string }> {
+  const [disk, links] = [new PlainDisk(), new Links()]
+  const one = new Scene(disk, { boot: 7, isShared: true, links })
+  const ada = one.found()
+  await one.pass(BEAT_MS)
+  const two = new Scene(disk, { boot: 70, isShared: true, links })
+  await two.pass(BEAT_MS)
+  const added = ada.heard.at(-1) as FromHub & { kind: 'added' }
+  const id = added.entry.session
+  attach(ada, id, 1)
+  const members = [listed(1), listed(2)]
+  ada.say({ kind: 'members', session: id, members, players: 2 })
+  await one.pass(BEAT_MS)
+  return { one, two, links, ada, id }
+}
+
+function attach(caller: Caller, session: string, inc: number): void {
+  caller.say({ kind: 'attach', request: 2, session, inc, proof: proof(inc) })
+}
+
+const kinds = ({ heard }: Caller): string[] => heard.map(({ kind }) => kind)
+
+test('who joins at another hub than the room’s is led to its primary, and knocks there', async () => {
+  const { one, two, ada, id } = await pair()
+  const grace = two.found(2)
+  await two.pass(100)
+  expect(kinds(grace)).toEqual(['welcome', 'signs', 'added'])
+  expect(grace.heard.at(-1)).toMatchObject({ created: false, entry: { session: id } })
+  grace.sends(frameKnock(0, Uint8Array.of(1, 2)))
+  await two.pass(100)
+  const [knock] = ada.datagrams
+  expect(knock).toMatchObject({ kind: 'knock', bytes: Uint8Array.of(1, 2) })
+  ada.sends(frameKnock((knock as HubFrame & { kind: 'knock' }).peer, Uint8Array.of(3)))
+  await two.pass(100)
+  expect(grace.datagrams).toMatchObject([{ kind: 'knock', peer: 0, bytes: Uint8Array.of(3) }])
+  expect([one.server.hub.registers.rows.size, two.server.hub.registers.rows.size]).toEqual([1, 0])
+})
+
+test('members at two hubs exchange datagrams, and hear of changes and of each other', async () => {
+  const { two, ada, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  await two.pass(100)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'attached', present: [1, 2] })
+  expect(ada.heard.at(-1)).toMatchObject({ kind: 'present', inc: 2, here: true })
+  grace.sends(frameRelay(1, Uint8Array.of(4)))
+  ada.sends(frameRelay(2, Uint8Array.of(5)))
+  await two.pass(100)
+  expect(ada.datagrams).toMatchObject([{ kind: 'relay', peer: 2, bytes: Uint8Array.of(4) }])
+  expect(grace.datagrams).toMatchObject([{ kind: 'relay', peer: 1, bytes: Uint8Array.of(5) }])
+  const own = { inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+  ada.say({ kind: 'change', request: 3, session: id, why: 'add', ...own })
+  await two.pass(100)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'register', register: { epoch: 2, backup: 2 } })
+  grace.ends()
+  await two.pass(100)
+  expect(ada.heard.at(-1)).toMatchObject({ kind: 'present', inc: 2, here: false })
+})
+
+test('a takeover asked at the other hub is asked of the primary at its own (SE-3)', async () => {
+  const { two, ada, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  const own = { inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 2 }
+  ada.say({ kind: 'change', request: 3, session: id, why: 'add', ...own })
+  await two.pass(100)
+  const takes = { inc: 2, proof: proof(2), expect: 2, primary: 2, backup: 0 } as const
+  grace.say({ kind: 'change', request: 4, session: id, why: 'takeover', ...takes })
+  await two.pass(50)
+  const asked = ada.heard.at(-1) as FromHub & { kind: 'challenge' }
+  expect(asked).toMatchObject({ kind: 'challenge', epoch: 2 })
+  ada.say({ kind: 'alive', session: id, epoch: 2, nonce: asked.nonce })
+  await two.pass(50)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'alive', request: 4 })
+})
+
+test('a member whose room’s hub is killed is told to come again, and goes on at its own', async () => {
+  const { one, two, links, id } = await pair()
+  const [grace, linus] = [two.found(2), two.found(3)]
+  attach(grace, id, 2)
+  await two.pass(100)
+  links.cut(one.server.hub.boot)
+  await two.pass(100)
+  // Who is no member may go on asking.
+  expect([grace.isClosed, linus.isClosed]).toEqual([true, false])
+  const back = two.found(2)
+  attach(back, id, 2)
+  linus.say(asks(3))
+  await two.pass(STILL_MS + 3 * BEAT_MS)
+  attach(back, id, 2)
+  linus.say(asks(3))
+  await two.pass(100)
+  expect(back.heard.findLast(({ kind }) => kind === 'attached')).toMatchObject({ present: [2] })
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  expect(two.server.hub.counters.thrown).toBe(0)
+})
+
+function asks(id: number): ToHub {
+  const { hash, link, key } = listed(id)
+  const wish = { game: 'g', room: 'main', playersMax: 4, recovers: false, terms: '' } as const
+  const rest = { hosts: false, ticket: '', fresh: false }
+  return { kind: 'add', request: 1, topology: 'star', ...wish, hash, link, key, ...rest }
+}
+
+test('who goes to a room of its own hub is passed on no more', async () => {
+  const { one, two, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  await two.pass(100)
+  grace.say({ ...asks(2), room: 'own' } as ToHub)
+  await two.pass(100)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'added', created: true })
+  expect([one.server.hub.connections.size, two.server.hub.registers.rows.size]).toEqual([1, 1])
+})
+
+test('lists and pings are answered by the hub that a process came to', async () => {
+  const { two, links, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  await two.pass(100)
+  const { count } = links
+  grace.say({ kind: 'ping', count: 5 })
+  grace.say({ kind: 'list', request: 6, game: '', after: '' })
+  await two.pass(50)
+  expect(kinds(grace).slice(-2)).toEqual(['pong', 'last'])
+  expect(links.count).toBe(count)
+})
+
+test('who floods is closed by its own hub, and a stream that says nonsense', async () => {
+  const { one, two, id } = await pair()
+  const [grace, linus] = [two.found(2), two.found(3)]
+  attach(grace, id, 2)
+  await two.pass(100)
+  for (let left = 2_000; left > 0; left--) grace.say({ kind: 'get', request: 9, session: id })
+  linus.sends(Uint8Array.of(0, 255, 255))
+  await two.pass(100)
+  expect([grace.isClosed, linus.isClosed]).toEqual([true, true])
+  expect(one.server.hub.connections.size).toBe(1)
+})
