@@ -1,18 +1,29 @@
 // Goal: a process may come in by any hub of a shared store: the hub that has its room gets all that
 // it says, and whatever happens to that hub, the process learns of it.
 // Method: whole hubs on one disk, with streams between them that the test cuts.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { frameKnock, frameRelay, type HubFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
-import type { Caller } from './caller.ts'
+import { LOOKUP_MS } from '../../packages/hub/src/machine/passing.ts'
+import { storedRooms } from '../../packages/hub/src/rooms.ts'
+import { Caller } from './caller.ts'
 import { listed, proof } from './desk.ts'
 import { Links } from './hub-links.ts'
 import { PlainDisk } from './plain-disk.ts'
 import { Scene } from './server-scene.ts'
 
+interface Pair {
+  one: Scene
+  two: Scene
+  links: Links
+  disk: PlainDisk
+  ada: Caller
+  id: string
+}
+
 /** Two hubs; the first has a room, and both know of it. */
-async function pair(): Promise<{ one: Scene; two: Scene; links: Links; ada: Caller; id: string }> {
+async function pair(): Promise<Pair> {
   const [disk, links] = [new PlainDisk(), new Links()]
   const one = new Scene(disk, { boot: 7, isShared: true, links })
   const ada = one.found()
@@ -25,7 +36,7 @@ async function pair(): Promise<{ one: Scene; two: Scene; links: Links; ada: Call
   const members = [listed(1), listed(2)]
   ada.say({ kind: 'members', session: id, members, players: 2 })
   await one.pass(BEAT_MS)
-  return { one, two, links, ada, id }
+  return { one, two, links, disk, ada, id }
 }
 
 function attach(caller: Caller, session: string, inc: number): void {
@@ -136,7 +147,7 @@ test('lists and pings are answered by the hub that a process came to', async () 
   grace.say({ kind: 'ping', count: 5 })
   grace.say({ kind: 'list', request: 6, game: '', after: '' })
   await two.pass(50)
-  expect(kinds(grace).slice(-2)).toEqual(['pong', 'last'])
+  expect(kinds(grace).slice(-3)).toEqual(['pong', 'entry', 'last'])
   expect(links.count).toBe(count)
 })
 
@@ -150,4 +161,74 @@ test('who floods is closed by its own hub, and a stream that says nonsense', asy
   await two.pass(100)
   expect([grace.isClosed, linus.isClosed]).toEqual([true, true])
   expect(one.server.hub.connections.size).toBe(1)
+})
+
+describe('a room that another hub founded later', () => {
+  const founded = (caller: Caller): string => {
+    return (caller.heard.at(-1) as FromHub & { kind: 'added' }).entry.session
+  }
+
+  test('is listed, with those of this hub, and its members attach by its session', async () => {
+    const { one, two } = await pair()
+    const bea = one.found(4, 'late')
+    await one.pass(BEAT_MS)
+    const session = founded(bea)
+    const grace = two.found(2, 'own')
+    await two.pass(2_000)
+    grace.say({ kind: 'list', request: 6, game: 'g', after: '' })
+    const rooms = grace.heard.flatMap((one) => (one.kind === 'entry' ? [one.entry.room] : []))
+    expect(rooms.toSorted()).toEqual(['late', 'main', 'own'])
+    const back = new Caller(two.server)
+    back.say({ kind: 'attach', request: 2, session, inc: 1, proof: proof(4) })
+    await two.pass(50)
+    expect(back.heard.at(-1)).toMatchObject({ kind: 'attached' })
+  })
+
+  test('is waited for if its member comes sooner than the news of it', async () => {
+    const { one, two, disk } = await pair()
+    disk.isQuiet = true
+    const bea = one.found(4, 'late')
+    await one.pass(BEAT_MS)
+    const [back, stranger] = [new Caller(two.server), new Caller(two.server)]
+    back.say({ kind: 'attach', request: 2, session: founded(bea), inc: 1, proof: proof(4) })
+    stranger.say({ kind: 'get', request: 3, session: 'none-1' })
+    await two.pass(LOOKUP_MS - 100)
+    expect([kinds(back), kinds(stranger)].map((each) => each.length)).toEqual([2, 2])
+    disk.isQuiet = false
+    disk.tell()
+    await two.pass(50 + BEAT_MS)
+    expect(back.heard.at(-1)).toMatchObject({ kind: 'attached' })
+    expect(stranger.heard.at(-1)).toMatchObject({ kind: 'refused', why: 'no session none-1' })
+    expect([two.server.hub.lookups.size, two.server.hub.waiting.size]).toEqual([0, 0])
+  })
+
+  test('is known to be stored once its players have left, and opens at the other hub', async () => {
+    const { one, two } = await pair()
+    const bea = one.found(4, 'late', 'keep=10')
+    await one.pass(BEAT_MS)
+    const session = founded(bea)
+    bea.say({ kind: 'attach', request: 2, session, inc: 1, proof: proof(4) })
+    const segment = {
+      number: 1,
+      from: null,
+      index: 1,
+      time: 5_000,
+      next: 2,
+      acks: 'strict',
+    } as const
+    const piece = { piece: 0, of: 1, bytes: Uint8Array.of(7) }
+    bea.say({ kind: 'keep', session, ...segment, ...piece })
+    await one.pass(BEAT_MS)
+    expect(storedRooms(two.server).map(({ room }) => room)).toEqual([])
+    const own = { inc: 1, proof: proof(4), expect: 1, primary: 1, backup: 0 }
+    bea.say({ kind: 'change', request: 3, session, why: 'end', ...own })
+    await one.pass(BEAT_MS)
+    await two.pass(50)
+    expect(storedRooms(two.server)).toMatchObject([{ room: 'late', bytes: 1 }])
+    const next = two.found(5, 'late', 'keep=10')
+    await two.pass(BEAT_MS)
+    expect(next.heard.map(({ kind }) => kind)).toContain('segment')
+    await one.pass(50)
+    expect(one.server.hub.elsewhere.size).toBe(1)
+  })
 })

@@ -5,6 +5,10 @@ import type { StoreChange, StoredRecord, StoreOutcome } from '../../packages/hol
 export class PlainDisk {
   readonly records = new Map<string, StoredRecord>()
   readonly blobs = new Map<string, Uint8Array>()
+  /** Who is told of changes, and what they have not been told while `isQuiet`. */
+  readonly watchers: ((key: string, found: StoredRecord | null) => void)[] = []
+  readonly news: string[] = []
+  isQuiet = false
   #rev = 0
 
   find(names: readonly string[]): (Uint8Array | null)[] {
@@ -24,11 +28,17 @@ export class PlainDisk {
       if (bytes) this.blobs.set(name, bytes)
       else this.blobs.delete(name)
     }
-    if (!value) {
-      this.records.delete(key)
-      return { rev: 0 }
+    if (value) this.records.set(key, { value, rev: ++this.#rev })
+    else this.records.delete(key)
+    this.news.push(key)
+    if (!this.isQuiet) queueMicrotask(() => this.tell())
+    return { rev: value ? this.#rev : 0 }
+  }
+
+  /** Tells the watchers of all that changed. */
+  tell(): void {
+    for (const key of this.news.splice(0)) {
+      for (const watcher of this.watchers) watcher(key, this.records.get(key) ?? null)
     }
-    this.records.set(key, { value, rev: ++this.#rev })
-    return { rev: this.#rev }
   }
 }

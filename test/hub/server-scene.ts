@@ -61,10 +61,10 @@ export class Scene {
     }
   }
 
-  found(id = 1): Caller {
+  found(id = 1, room = PLACE.room, terms = ''): Caller {
     const caller = new Caller(this.server)
     const { hash, link, key } = listed(id)
-    const wish = { ...PLACE, playersMax: 4, recovers: false, terms: '', hash, link, ...OPEN, key }
+    const wish = { ...PLACE, room, playersMax: 4, recovers: false, terms, hash, link, ...OPEN, key }
     caller.say({ kind: 'add', request: 1, topology: 'star', ...wish })
     return caller
   }
@@ -94,6 +94,7 @@ export class Scene {
     }
     return {
       isShared: this.#isShared,
+      watch: (changed) => void this.disk.watchers.push(changed),
       entries: () => this.disk.records,
       get: (key, done) => this.#read(ask, () => done(this.disk.records.get(key) ?? null)),
       blobs: (names, done) => this.#read(ask, () => done(this.segments(names))),

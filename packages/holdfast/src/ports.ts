@@ -262,6 +262,11 @@ export type StoreOutcome = { readonly rev: number } | 'conflict' | 'unknown' | H
 export interface Store {
   /** Whether other hubs may have this store at the same time. */
   readonly isShared?: boolean
+  /**
+   * From now on `changed` is called with each record that changes, null for a removed one: late,
+   * in the order of each record's changes, and perhaps not with every one of them.
+   */
+  watch?(changed: (key: string, found: StoredRecord | null) => void): void
   /** All records in key order, for a start. @throws HoldfastError `store` */
   entries(): Iterable<readonly [key: string, found: StoredRecord]>
   /** Reads a record as it is once all answered changes are made; `done` is called later, once. */

@@ -12,22 +12,23 @@ export function isElsewhere({ heartbeat: own, boot }: Hub, known: PlaceRecord): 
   return own !== null && known.lasts && known.boot !== boot
 }
 
-/** Notes that another hub tends a place. */
-export function note(hub: Hub, now: Millis, { boot, session }: PlaceRecord): void {
-  const { game, room, session: id } = session.entry
-  const key = placeOf({ game, room })
+/** Notes that another hub tends a place. @param rev  the revision of the record */
+export function note(hub: Hub, now: Millis, { boot, session }: PlaceRecord, rev: number): void {
+  const { entry } = session
+  const key = placeOf(entry)
+  const { serial = ++hub.serials } = hub.elsewhere.get(key) ?? {}
   forget(hub, key)
   archive.adopt(hub.archive, key, null)
-  hub.elsewhere.set(key, { game, room, session: id, tender: boot })
-  hub.sessionsElsewhere.set(id, key)
+  hub.elsewhere.set(key, { entry, tender: boot, rev, serial })
+  hub.sessionsElsewhere.set(entry.session, key)
   heartbeat.watch(hub, now, boot)
 }
 
-export function forget(hub: Hub, key: string): void {
-  const known = hub.elsewhere.get(key)
-  if (!known) return
-  hub.elsewhere.delete(key)
-  if (hub.sessionsElsewhere.get(known.session) === key) hub.sessionsElsewhere.delete(known.session)
+export function forget({ elsewhere, sessionsElsewhere }: Hub, key: string): void {
+  const { session } = elsewhere.get(key)?.entry ?? {}
+  if (session === undefined) return
+  elsewhere.delete(key)
+  if (sessionsElsewhere.get(session) === key) sessionsElsewhere.delete(session)
 }
 
 /** The place that a request is about, if another hub tends or tended it; null otherwise. */

@@ -162,6 +162,12 @@ export function receive(turn: Turn, boot: number, found: StoredRecord | string |
   if (isStill && !isCutOff(hub, now)) out.record(keyOf(boot))
 }
 
+/** A store tells of a heartbeat: of a hub that this one has not known, or that is gone. */
+export function hear(hub: Hub, now: Millis, boot: number, found: StoredRecord | null): void {
+  if (found) watch(hub, now, boot)
+  else remove(hub, now, boot)
+}
+
 function note(other: OtherHub | undefined, now: Millis, rev: number): void {
   if (other) Object.assign(other, { rev, since: now, readAt: now })
 }

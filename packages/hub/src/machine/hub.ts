@@ -352,7 +352,7 @@ export function settleWrite(turn: Turn, place: string, found: StoredRecord | nul
     return false
   }
   const concerned = placesOf(hub, place, writing?.session ?? null)
-  sessions.adopt(turn, place, found && places.readPlace(found.value))
+  sessions.adopt(turn, place, found && places.readPlace(found.value), found?.rev ?? 0)
   for (const one of concerned) endWrite(turn, one)
   sessions.proceedDue(turn)
   return false
@@ -392,6 +392,18 @@ export function receiveRecord(
   resumeWaiting(turn, place)
 }
 
+/** A shared store tells of a record that changed; null if it was removed. */
+export function receiveNews(turn: Turn, key: string, found: StoredRecord | null): void {
+  const boot = heartbeat.bootOf(key)
+  if (boot !== null) {
+    heartbeat.hear(turn.hub, turn.now, boot, found)
+    return tender.sweep(turn)
+  }
+  if (!tender.hear(turn, key, found)) return
+  resumeWaiting(turn, key)
+  for (const place of passing.endLookups(turn)) resumeWaiting(turn, place)
+}
+
 /** Stored segments were read. @param found  null if one is missing or cannot be read */
 export function receiveSegments(
   turn: Turn,
@@ -424,7 +436,10 @@ function resumeWaiting(turn: Turn, place: string): void {
 /** Does what is due: probes primaries, closes streams that never sent HELLO, runs all sweeps. */
 export function wake(turn: Turn): void {
   const { hub, now } = turn
-  if (heartbeat.wake(turn)) tender.sweep(turn)
+  if (heartbeat.wake(turn)) {
+    tender.sweep(turn)
+    for (const place of passing.endLookups(turn)) resumeWaiting(turn, place)
+  }
   const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {
     if (now - since < hello) break

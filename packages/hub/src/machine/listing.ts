@@ -60,8 +60,11 @@ export function all({ rows, places }: Registers, game: string): Entry[] {
 
 // It is persisted, and its founder did not hide it.
 function isListed({ pending, entry }: Row): boolean {
-  const isHidden = isByInvitation(entry.terms) || termsSay(entry.terms, 'listed', 'no')
-  return !pending?.isNew && !isHidden
+  return !pending?.isNew && !isHidden(entry)
+}
+
+function isHidden({ terms }: Entry): boolean {
+  return isByInvitation(terms) || termsSay(terms, 'listed', 'no')
 }
 
 function look(hub: Hub, now: Millis): void {
@@ -69,16 +72,25 @@ function look(hub: Hub, now: Millis): void {
   for (const [session, row] of hub.registers.rows) {
     if (!isListed(row)) continue
     const { entry } = row
-    const rank = entry.standing === 'unreachable' ? -1 : entry.players
     const { serial } = sessionExpiry.expiryOf(hub, now, session)
-    const item = { entry, rank, serial }
-    games.get('')!.push(item)
-    const own = games.get(entry.game)
-    if (own) own.push(item)
-    else games.set(entry.game, [item])
+    add(games, { entry, rank: rankOf(entry), serial })
+  }
+  for (const { entry, serial } of hub.elsewhere.values()) {
+    if (!isHidden(entry)) add(games, { entry, rank: rankOf(entry), serial })
   }
   for (const items of games.values()) items.sort(byOrder)
   hub.listing = { madeAt: now, games, pages: new Map() }
+}
+
+function rankOf({ standing, players }: Entry): number {
+  return standing === 'unreachable' ? -1 : players
+}
+
+function add(games: Map<string, Item[]>, item: Item): void {
+  games.get('')!.push(item)
+  const own = games.get(item.entry.game)
+  if (own) own.push(item)
+  else games.set(item.entry.game, [item])
 }
 
 function byOrder(a: Item, b: Item): number {

@@ -14,16 +14,22 @@ import {
   type ToHub,
   toHub,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
+import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { Closing } from '../../../holdfast/src/ports.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../../holdfast/src/wire/relay.ts'
 import * as elsewhere from './elsewhere.ts'
 import * as heartbeat from './heartbeat.ts'
 import * as places from './places.ts'
-import { placeOf } from './register.ts'
+import { type Place, placeOf } from './register.ts'
 import { setMember } from './stream-limits.ts'
 import { type Call, callOf, type Elsewhere, type Routed, type Turn, wait } from './state.ts'
 import * as tender from './tender.ts'
+
+/** How long requests about an unknown session wait for the store to tell of it. */
+export const LOOKUP_MS: Millis = 1_000
+/** Most unknown sessions that are asked for at once. */
+const LOOKUPS_MAX = 10_000
 
 const MOVED: Closing = { kind: 'full', why: 'another hub has this room by now: join again' }
 const LOST: Closing = { kind: 'full', why: 'the hub of this room is gone: join again' }
@@ -42,7 +48,7 @@ export function route(call: Call, message: ToHub): boolean {
     case 'attach': {
       const other = elsewhere.placeOfRequest(hub, message)
       if (other) goElsewhere(call, message, other)
-      else if (from.passedTo === 0) return false
+      else if (from.passedTo === 0) return message.kind !== 'add' && lookUp(call, message)
       else if (message.kind === 'add' || hub.registers.rows.has(message.session)) {
         stop(call)
         return false
@@ -61,18 +67,53 @@ function goElsewhere(call: Call, message: Routed, other: Elsewhere): void {
   if (from.isPassed) return out.close(connection, MOVED)
   if (heartbeat.goneAt(hub, other.tender) <= now) {
     stop(call)
-    wait(call, other, message)
+    wait(call, other.entry, message)
     return tender.claim(call, other)
   }
   if (from.passedTo !== other.tender) {
     stop(call)
     from.passedTo = other.tender
-    from.passedPlace = placeOf(other)
+    from.passedPlace = placeOf(other.entry)
     send(call, { kind: 'hello', version: from.version })
   }
   if (message.kind === 'attach') from.passedInc = message.inc
   from.passedRequest = message
   send(call, message)
+}
+
+// Another hub may have founded the session a moment ago. @returns whether the request waits
+function lookUp(call: Call, message: Exclude<Routed, { kind: 'add' }>): boolean {
+  const { hub, now } = call
+  const { session } = message
+  if (hub.registers.rows.has(session)) return false
+  const isOwn = session.startsWith(`${hub.boot.toString(36)}-`)
+  if (isOwn && !hub.archive.rooms.has(session)) return false
+  const until = hub.lookups.get(session) ?? now + LOOKUP_MS
+  if (until <= now || (hub.lookups.size >= LOOKUPS_MAX && !hub.lookups.has(session))) {
+    hub.lookups.delete(session)
+    return false
+  }
+  hub.lookups.set(session, until)
+  wait(call, lookupPlace(session), message)
+  return true
+}
+
+// Where requests about an unknown session wait: no room has such a place.
+function lookupPlace(session: string): Place {
+  return { game: '', room: session }
+}
+
+/** Ends lookups. @returns the places whose requests no longer wait */
+export function endLookups({ hub, now }: Turn): string[] {
+  const due: string[] = []
+  for (const [session, until] of hub.lookups) {
+    const key = placeOf(lookupPlace(session))
+    const isKnown = hub.sessionsElsewhere.has(session) || hub.registers.rows.has(session)
+    if (until > now && !isKnown) continue
+    if (isKnown || !hub.waiting.has(key)) hub.lookups.delete(session)
+    due.push(key)
+  }
+  return due
 }
 
 function send({ connection, from, out }: Call, message: ToHub): void {
@@ -127,6 +168,6 @@ export function end(turn: Turn, connection: number, closing: Closing = LOST): vo
   // What it asks next is routed anew.
   const other = hub.elsewhere.get(place)
   if (!other) return
-  if (message) wait(call, other, message)
+  if (message) wait(call, other.entry, message)
   places.read(turn, place)
 }

@@ -135,7 +135,7 @@ type Moving = NonNullable<ReturnType<typeof moves.at>>
 
 /** Adds a record of the store. A session that is at two places was about to move. */
 export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number): void {
-  if (elsewhere.isElsewhere(hub, known)) return elsewhere.note(hub, now, known)
+  if (elsewhere.isElsewhere(hub, known)) return elsewhere.note(hub, now, known, rev)
   const { session } = known
   const { entry } = session
   hub.places.set(register.placeOf(entry), { rev, writing: null })

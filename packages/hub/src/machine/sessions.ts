@@ -439,7 +439,7 @@ function removeSession(turn: Turn, row: register.Row): void {
  * Another hub changed the record of a place: this hub takes over that record, and decides again
  * about the requests that its own changes were for.
  */
-export function adopt(turn: Turn, place: string, known: PlaceRecord | null): void {
+export function adopt(turn: Turn, place: string, known: PlaceRecord | null, rev: number): void {
   const { hub, now } = turn
   hub.counters.lost++
   const moving = moves.at(hub, place)
@@ -455,7 +455,7 @@ export function adopt(turn: Turn, place: string, known: PlaceRecord | null): voi
   if (own && !isSame) removeSession(turn, own)
   const stored = isElsewhere ? null : known?.stored
   persistence.adopt(turn, place, stored ? { ...stored, session: known!.session } : null)
-  if (isElsewhere) elsewhere.note(hub, now, known)
+  if (isElsewhere) elsewhere.note(hub, now, known, rev)
   if (!next) return
   if (!own || !isSame) return register.restore(hub.registers, now, next)
   const { session } = next.entry

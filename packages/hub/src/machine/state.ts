@@ -120,6 +120,8 @@ export interface Hub {
   /** Places of other hubs, by `placeOf`, and those of their sessions. */
   elsewhere: Map<string, Elsewhere>
   sessionsElsewhere: Map<string, string>
+  /** Sessions that this hub does not know, and until when requests about them wait for news. */
+  lookups: Map<string, Millis>
   /** Claims in progress, by session, and the session that is claimed at a place. */
   claims: Map<string, Claim>
   claimedPlaces: Map<string, string>
@@ -187,10 +189,14 @@ export interface Writing {
 }
 
 /** A place whose session another hub tends or tended. */
-export interface Elsewhere extends Place {
-  readonly session: string
+export interface Elsewhere {
+  readonly entry: Entry
   /** That hub, by its `boot`. */
   readonly tender: number
+  /** The revision of the record. */
+  readonly rev: number
+  /** As of SessionExpiry. */
+  readonly serial: number
 }
 
 /** The places of a session that is being claimed, by `placeOf`. */
@@ -441,6 +447,7 @@ export function create(
     heartbeat: null,
     elsewhere: new Map(),
     sessionsElsewhere: new Map(),
+    lookups: new Map(),
     claims: new Map(),
     claimedPlaces: new Map(),
     boot,

@@ -9,7 +9,7 @@
  * other one as well, and takes both or none.
  */
 
-import { asideOf, asideSession } from '../../../holdfast/src/hub-protocol/messages.ts'
+import { asideOf, asideSession, type Entry } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { StoredRecord } from '../../../holdfast/src/ports.ts'
 import * as archive from './archive.ts'
@@ -47,10 +47,10 @@ export function sweep(turn: Turn): void {
 
 /** Claims a place whose tender is gone. */
 export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
-  const keys = [placeOf(known), placeOf(twinOf(known))]
+  const keys = [placeOf(known.entry), placeOf(twinOf(known.entry))]
   if (keys.some((key) => hub.claimedPlaces.has(key))) return
   const reads = (): Claimed => ({ record: null, rev: 0, state: 'reads' })
-  const { session } = known
+  const { session } = known.entry
   hub.claims.set(session, { session, places: new Map(keys.map((key) => [key, reads()])) })
   for (const key of keys) {
     hub.claimedPlaces.set(key, session)
@@ -59,7 +59,7 @@ export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere)
 }
 
 // Where the session is as well if a move was interrupted (moves.ts).
-function twinOf({ game, room, session }: Elsewhere): Place {
+function twinOf({ game, room, session }: Entry): Place {
   const isAside = asideSession(room) === session
   return { game, room: isAside ? room.slice(0, -session.length - 1) : asideOf({ room, session }) }
 }
@@ -94,6 +94,23 @@ export function refresh(
   const record = found && places.readPlace(found.value)
   settle(hub, now, key, record && { record, rev: found!.rev })
   return hub.elsewhere.get(key)?.tender !== before.tender
+}
+
+/** A store tells of a change, perhaps late. @returns whether requests may know more now */
+export function hear(turn: Turn, key: string, found: StoredRecord | null): boolean {
+  const { hub, now } = turn
+  const room = hub.archive.rooms.get(archive.roomAt(hub.archive, key) ?? '')
+  const isOwn = register.rowAt(hub.registers, key) ?? hub.places.get(key)?.writing
+  if (isOwn || room?.next || hub.claimedPlaces.has(key)) return false
+  const known = hub.elsewhere.get(key) ?? room?.unloaded ?? hub.places.get(key)
+  const { rev = 0 } = known ?? {}
+  if (found && found.rev <= rev) return false
+  const record = found && places.readPlace(found.value)
+  elsewhere.forget(hub, key)
+  archive.adopt(hub.archive, key, null)
+  if (record) places.restore(hub, now, record, found!.rev)
+  places.unload(hub, key)
+  return true
 }
 
 function decide({ hub, now, out }: Turn, claim: Claim): string[] {
@@ -132,7 +149,7 @@ function settle(
   elsewhere.forget(hub, key)
   if (!found) return false
   if (elsewhere.isElsewhere(hub, found.record)) {
-    elsewhere.note(hub, now, found.record)
+    elsewhere.note(hub, now, found.record, found.rev)
     return true
   }
   if (isKnown && !register.rowAt(hub.registers, key))
@@ -185,8 +202,10 @@ export function startOver({ hub, now }: Turn, boot: number): void {
   hubs.set(hub.boot, { rev: 0, since: now, readAt: now, goneAt: now })
   hub.counters.fenced++
   for (const { entry } of [...hub.registers.rows.values()]) {
-    const { game, room, session } = entry
-    hub.elsewhere.set(placeOf(entry), { game, room, session, tender: hub.boot })
+    const { session } = entry
+    const { rev = 0 } = hub.places.get(placeOf(entry)) ?? {}
+    const { serial } = sessionExpiry.expiryOf(hub, now, session)
+    hub.elsewhere.set(placeOf(entry), { entry, tender: hub.boot, rev, serial })
     hub.sessionsElsewhere.set(session, placeOf(entry))
     sessionExpiry.untrack(hub, session)
     archive.adopt(hub.archive, placeOf(entry), null)
@@ -200,5 +219,6 @@ export function startOver({ hub, now }: Turn, boot: number): void {
   Object.assign(hub, { boot, registers: register.create(now) })
   heartbeat.start(hub, now, hubs)
   for (const one of [hub.places, hub.moves, hub.pendingRequests, hub.pendingReads]) one.clear()
+  hub.lookups.clear()
   for (const one of [hub.claims, hub.claimedPlaces, hub.waiting, hub.removed]) one.clear()
 }

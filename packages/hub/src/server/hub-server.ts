@@ -151,6 +151,7 @@ export class HubServer {
     this.#passing = options.links ? this.#passingOver(options.links) : null
     this.#passing?.listen(boot)
     for (const place of hub.restored(this.hub)) this.#record(place)
+    store.watch?.((key, found) => this.#hear(key, found))
     this.#arm()
     this.#writeIn(DISK_MS)
   }
@@ -402,6 +403,12 @@ export class HubServer {
     if (due >= this.#armedAt) return
     this.#armedAt = due
     this.#alarm.set(due)
+  }
+
+  #hear(key: string, found: StoredRecord | null): void {
+    if (this.#isClosed || key === SEED_RECORD) return
+    this.#attempt('the store', () => hub.receiveNews(this.turn, key, found))
+    this.#arm()
   }
 
   #load(place: string): void {
