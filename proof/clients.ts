@@ -30,7 +30,7 @@ import {
   Relic,
 } from './workloads/requests.ts'
 import type { Actor } from './seeds.ts'
-import { environmentOf, HUB_URL } from '../packages/sim/src/session-world.ts'
+import { environmentOf, hubUrlOf } from '../packages/sim/src/session-world.ts'
 
 /** The dot of a player: how often it moved. */
 export const Dot: ObjectType<{ moves: typeof u16 }> = object('dot', { moves: u16 })
@@ -56,7 +56,7 @@ export const add: ActionType<{ who: string; seq: number }, number> = action(
 const TYPES = [Dot, Thing, Prize, Relic, Ghost, Card, add, deal, wind, ring, echo, tell]
 // Cards have secrets: what is kept of the room is sealed.
 const WISH = {
-  ...{ game: 'proof', types: TYPES, server: HUB_URL },
+  ...{ game: 'proof', types: TYPES },
   keepRoom: { key: '5a'.repeat(32) },
 }
 
@@ -173,13 +173,14 @@ function createClient(
 /** Starts a client on a machine. @param tell hears what happens, in words */
 export function startClient(
   node: SimNode,
-  { kind, topology }: { kind: Actor['kind']; topology: Topology },
+  { kind, topology, hubs = 1 }: { kind: Actor['kind']; topology: Topology; hubs?: number },
   count: number,
   tell: (what: string) => void,
   before: Client | null = null,
 ): Client {
   const client = createClient(node, kind, count, before)
-  const wish = { ...WISH, name: client.name, topology }
+  const server = hubUrlOf(node.name, hubs)
+  const wish = { ...WISH, name: client.name, topology, server }
   const options = before?.session ? { ...wish, token: before.session.token } : wish
   joinIn(environmentOf(node, kind), options).then(
     (session) => {

@@ -29,12 +29,12 @@ interface Group {
 }
 
 function groups(trial: Trial): Group[] {
-  const rows = trial.world.hub()?.hub.registers.rows
+  const rows = trial.world.hubs().map(({ hub }) => hub.registers.rows)
   const inside = trial.clients.filter((client) => isIn(client))
   const ids = new Set(inside.map((client) => client.session.member!.session.id))
   return [...ids].map((id) => {
     const clients = inside.filter((client) => client.session.member!.session.id === id)
-    const register = rows?.get(id)?.entry.register ?? null
+    const register = rows.find((own) => own.has(id))?.get(id)?.entry.register ?? null
     const heirs = register ? [register.primary, register.backup] : []
     const lost = !clients.some((client) => heirs.includes(client.session.member!.session.me))
     return { id, register, clients, lost }

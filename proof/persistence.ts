@@ -38,7 +38,7 @@ export async function checkPersistence(trial: Trial): Promise<void> {
   const coming = clients.map(({ node }) => node.name).filter((name) => !here.has(name))
   for (const name of new Set(coming)) if (w.sim.isRunning(name)) w.crash(name)
   const homes = new Set(inside.map(({ session }) => session.member!.session.id))
-  if (homes.size !== 1 || !w.hub()) return
+  if (homes.size !== 1 || w.hubs().length < (drawing.hubs ?? 1)) return
   const chance = prng.fork(prng.create(drawing.seed), 'home')
   const way = prng.pick(chance, WAYS)
   const who = prng.pick(chance, inside)

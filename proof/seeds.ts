@@ -56,6 +56,8 @@ export interface Drawing {
   requests?: number
   /** They wind clocks of the table; in older drawings they do not. */
   clocks?: boolean
+  /** How many hubs there are on one store; one by default. */
+  hubs?: number
 }
 
 /** Something that befalls whoever has that role then. */
@@ -65,6 +67,26 @@ export interface Turn {
   kind: 'hand-over' | 'leave' | 'heads'
   /** Which member leaves: a share of those that are there. */
   who: number
+}
+
+/** Longest stall of one of two hubs: the other one fences it meanwhile, or does not. */
+const HUB_STALL_MAX_MS: Millis = 5_000
+
+/** The same with two hubs, each of which is away now and then, or stands still. */
+export function drawTwoHubs(seed: number): Drawing {
+  const one = draw(seed)
+  const chance = prng.fork(prng.create(seed), 'hubs')
+  const schedule = one.schedule.map(({ at, fault }) => {
+    const isSecond = fault.kind === 'outage' && prng.chance(chance, 0.5)
+    return { at, fault: isSecond ? { ...fault, node: 'hub2' } : fault }
+  })
+  for (const node of ['hub', 'hub2']) {
+    if (!prng.chance(chance, 0.4)) continue
+    const at = prng.below(chance, TROUBLE_MS)
+    const ms = prng.below(chance, HUB_STALL_MAX_MS)
+    schedule.push({ at, fault: { kind: 'stall', node, ms } })
+  }
+  return { ...one, schedule: schedule.toSorted((a, b) => a.at - b.at), hubs: 2 }
 }
 
 /** What a seed stands for. */

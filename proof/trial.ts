@@ -105,8 +105,8 @@ function allIn(trial: Trial): boolean {
 }
 
 function start(drawing: Drawing, bug: SessionBug | null): Trial {
-  const { seed, conditions, actors, topology = 'star' } = drawing
-  const w = world({ seed, conditions, unsure: UNSURE, linesMax: 0 })
+  const { seed, conditions, actors, topology = 'star', hubs = 1 } = drawing
+  const w = world({ seed, conditions, unsure: UNSURE, linesMax: 0, hubs })
   const trial: Trial = {
     drawing,
     bug,
@@ -130,7 +130,7 @@ function start(drawing: Drawing, bug: SessionBug | null): Trial {
   trace(trial, 'world', `${actors.length} members in a ${topology}, ${weather}`)
   if (topology === 'mesh') count(trial, 'a mesh')
   for (const { name, kind, at } of actors) {
-    w.at(at, () => w.sim.node(name, (node) => begin(trial, node, { kind, topology })))
+    w.at(at, () => w.sim.node(name, (node) => begin(trial, node, { kind, topology, hubs })))
   }
   return trial
 }

@@ -11,7 +11,7 @@ export async function run(options: { minutes: number; seed: number }): Promise<B
   const started = performance.now()
   const spentMs = (): number => performance.now() - started
   const goesOn = (): boolean => spentMs() < options.minutes * 60_000
-  const batch = await runInThreads(options.seed, Infinity, threadsHere(), () => {}, goesOn)
+  const batch = await runInThreads(options.seed, Infinity, threadsHere(), () => {}, { goesOn })
   const { seeds, failed, events, virtualMs, reached, faults } = batch
   const speed = Math.round(virtualMs / spentMs())
   const columns = ['seeds', 'failed', 'events', 'virtual s', 'virtual s a second']

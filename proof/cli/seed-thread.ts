@@ -1,7 +1,8 @@
 /** A thread that runs seeds. */
 
-import { draw } from '../seeds.ts'
+import { draw, drawTwoHubs } from '../seeds.ts'
 import { run } from '../trial.ts'
 import { work } from './pool.ts'
+import type { Task } from './seed-runs.ts'
 
-work((seed: number) => run(draw(seed)))
+work(({ seed, hubs }: Task) => run(hubs > 1 ? drawTwoHubs(seed) : draw(seed)))

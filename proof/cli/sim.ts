@@ -3,7 +3,7 @@
 import type { CAC } from 'cac'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { Batch } from '../batch.ts'
-import { draw } from '../seeds.ts'
+import { draw, drawTwoHubs } from '../seeds.ts'
 import { type Result, run } from '../trial.ts'
 import { runInThreads, THREADS_MAX, threadsHere } from './seed-runs.ts'
 
@@ -19,10 +19,11 @@ export function addSim(cli: CAC): void {
     .option('--from <seed>', 'The first of them', { default: 1 })
     .option('--threads <count>', 'How many threads to use; else one for each core')
     .option('--seed <seed>', 'Run one seed and tell its story')
+    .option('--hubs <count>', 'How many hubs share a store: 1 or 2', { default: 1 })
     .example('npm run sim -- --seed 123')
     .action(async (given: Given) => {
       const good =
-        given.seed === undefined ? await many(given) : await one(whole('seed', given.seed))
+        given.seed === undefined ? await many(given) : await one(given.seed, hubsOf(given))
       if (!good) process.exitCode = 1
     })
 }
@@ -32,7 +33,10 @@ interface Given {
   from: number | string
   threads?: number | string
   seed?: number | string
+  hubs: number | string
 }
+
+const hubsOf = ({ hubs }: Given): number => whole('hubs', hubs, 1, 2)
 
 function whole(
   what: string,
@@ -48,8 +52,9 @@ function whole(
   )
 }
 
-async function one(seed: number): Promise<boolean> {
-  const result = await run(draw(seed))
+async function one(given: number | string, hubs: number): Promise<boolean> {
+  const seed = whole('seed', given)
+  const result = await run(hubs > 1 ? drawTwoHubs(seed) : draw(seed))
   for (const line of result.story) console.log(line)
   console.log(tell(result))
   return result.wrong.length === 0
@@ -69,9 +74,11 @@ async function many(given: Given): Promise<boolean> {
   const first = whole('from', given.from)
   const started = performance.now()
   const threads = whole('threads', given.threads ?? threadsHere(), 1, THREADS_MAX)
-  const batch = await runInThreads(first, count, threads, (result) => {
+  const hubs = hubsOf(given)
+  const after = (result: Result): void => {
     if (result.wrong.length > 0) console.log(tell(result))
-  })
+  }
+  const batch = await runInThreads(first, count, threads, after, { hubs })
   console.log(summary(batch, first, performance.now() - started))
   return batch.failed.length === 0
 }

@@ -438,7 +438,7 @@ export const SCOPES: Rows<TenderScope> = {
   'tender-lost': {
     says: 'the same with a lost answer',
     scope: { ticks: 5, losses: 1 },
-    states: 15_000,
+    states: 22_000,
   },
 }
 

@@ -232,3 +232,19 @@ describe('a room that another hub founded later', () => {
     expect(one.server.hub.elsewhere.size).toBe(1)
   })
 })
+
+test('a member whose room’s hub was fenced comes again, though the link between the hubs holds', async () => {
+  const { one, two, id } = await pair()
+  const [grace, linus] = [two.found(2), two.found(3)]
+  attach(grace, id, 2)
+  await two.pass(STILL_MS + 3 * BEAT_MS)
+  expect([grace.isClosed, linus.isClosed]).toEqual([true, false])
+  const back = new Caller(two.server)
+  attach(back, id, 2)
+  linus.say(asks(3))
+  await two.pass(3 * BEAT_MS)
+  expect(back.heard.findLast(({ kind }) => kind === 'attached')).toMatchObject({ present: [2] })
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  await one.pass(3 * BEAT_MS)
+  expect(one.server.hub.counters).toMatchObject({ fenced: 1, thrown: 0 })
+})

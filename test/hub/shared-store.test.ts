@@ -5,6 +5,10 @@ import { expect, test } from 'vitest'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { SEED_RECORD, writeSeed } from '../../packages/hub/src/server/hub-key.ts'
+import type { Store, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
+import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { Caller } from './caller.ts'
 import { PlainDisk } from './plain-disk.ts'
 import { Scene } from './server-scene.ts'
 
@@ -74,4 +78,25 @@ test('a hub alone with its store writes no heartbeats', async () => {
   one.found()
   await one.pass(5 * STILL_MS)
   expect([...one.disk.records.keys()]).toEqual(['the hub', MAIN])
+})
+
+test('of two hubs that start at once the key of the faster one counts', async () => {
+  const disk = new PlainDisk()
+  const value = new Uint8Array(32).fill(1)
+  const scene = new Scene(disk, { isShared: true })
+  const caller = scene.found()
+  // As if this hub had not found the other one's seed when it started.
+  disk.records.set(SEED_RECORD, { value, rev: 1_000 })
+  const answers: StoreOutcome[] = ['unknown', 'conflict']
+  const found = [null, { value, rev: 1_000 }]
+  const replaced: Uint8Array[] = []
+  const store = {
+    cas: (_change: unknown, done: (outcome: StoreOutcome) => void) => done(answers.shift()!),
+    get: (_key: string, done: (one: unknown) => void) => done(found.shift()),
+  }
+  writeSeed(store as unknown as Store, new Uint8Array(32), (seed) => replaced.push(seed))
+  expect(replaced).toEqual([value])
+  scene.server.setSeed(value)
+  expect([scene.server.hub.key, caller.isClosed]).toEqual([toyCurves.signer(value), true])
+  expect(new Caller(scene.server).heard.at(-1)).toMatchObject({ key: toyCurves.signer(value) })
 })

@@ -3,7 +3,6 @@
 // Method: hubs by hand on one disk, which are killed, stand still, come back and lose answers.
 import { describe, expect, test } from 'vitest'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
@@ -12,55 +11,18 @@ import { ABANDONED_MS } from '../../packages/hub/src/machine/tender.ts'
 import { Desk, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 import { PlainDisk } from './plain-disk.ts'
-
-const MAIN = '1 g main'
-const GONE = new HoldfastError('store', 'the store is gone')
-
-/** Hubs that share a disk, and have written their first heartbeat. */
-function hubs(count = 2): Desk[] {
-  const disk = new PlainDisk()
-  const made = Array.from({ length: count }, (_none, at) => {
-    return new Desk({}, { disk, boot: 1 + 1_000 * at, isShared: true })
-  })
-  for (const desk of made) desk.recovers = true
-  pass(BEAT_MS, ...made)
-  return made
-}
-
-/** Time passes for these hubs; for others it stands still. */
-function pass(ms: number, ...desks: Desk[]): void {
-  for (let left = ms; left > 0; left -= 100) for (const desk of desks) desk.go(100)
-}
-
-/** A hub that stood still goes on, at the time of the other. */
-function wakes(desk: Desk, { now }: Desk): void {
-  desk.now = now
-  desk.wake()
-}
-
-/** That hub reads what the disk has, under its name. */
-function reads(desk: Desk): void {
-  for (const [key, found] of desk.disk.records) hub.restore(desk.hub, desk.now, key, found)
-}
-
-function heartbeatsOn({ disk }: Desk): string[] {
-  return [...disk.records.keys()].filter((key) => key.startsWith('hub '))
-}
-
-const tenderOf = ({ disk }: Desk, key = MAIN): number | undefined => {
-  const found = disk.records.get(key)
-  return found && readPlace(found.value)?.boot
-}
-
-const recovery = (session: string): ToHub => {
-  const change = { kind: 'change', request: 9, session, inc: 2, proof: proof(2) } as const
-  return { ...change, expect: 1, primary: 2, backup: 0, why: 'recover' }
-}
-
-/** What that stream heard last, apart from whether it lives. */
-const lastOf = (desk: Desk, stream: number): FromHub | undefined => {
-  return desk.heard.get(stream)!.findLast(({ kind }) => kind !== 'areYouAlive')
-}
+import {
+  GONE,
+  heartbeatsOn,
+  hubs,
+  lastOf,
+  MAIN,
+  pass,
+  reads,
+  recovery,
+  tenderOf,
+  wakes,
+} from './shared-hubs.ts'
 
 describe('a heartbeat', () => {
   /** A primary that answers each question at once. @returns what it was told that it was heard */

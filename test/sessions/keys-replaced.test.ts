@@ -4,7 +4,7 @@
 import { expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/index.ts'
 import { world } from '../../packages/sim/src/session-world.ts'
-import { SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
+import { SEED_RECORD } from '../../packages/hub/src/server/hub-key.ts'
 
 const note = action('note', (table, { text }: { text: string }) => table.set('text', text))
 const inn = { game: 'inn', types: [note] }

@@ -6,7 +6,8 @@
 
 import type { GiveOutcome, TakeOutcome } from '../../packages/holdfast/src/kind/outcomes.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
-import { HubServer, SEED_RECORD } from '../../packages/hub/src/server/hub-server.ts'
+import { SEED_RECORD } from '../../packages/hub/src/server/hub-key.ts'
+import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../packages/holdfast/src/join/join.ts'
 import type { Session } from '../../packages/holdfast/src/join/session.ts'
 import type { InternalSession } from '../../packages/holdfast/src/join/session-impl.ts'

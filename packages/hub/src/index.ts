@@ -18,5 +18,5 @@ export {
   type TicketOptions,
 } from './tickets.ts'
 export type { TurnOptions } from './server/given-servers.ts'
-export type { HubHealth } from './server/hub-server.ts'
+export type { HubHealth } from './server/hub-options.ts'
 export { HoldfastError, type ErrorCode } from '../../holdfast/src/machine.ts'

@@ -3,7 +3,7 @@
 import { NOT_ADMITTED, REASON_MAX } from '../../holdfast/src/hub-protocol/messages.ts'
 import { badValue, type Millis, RIGHTS } from '../../holdfast/src/machine.ts'
 import type { Loop } from '../../holdfast/src/ports.ts'
-import type { Consult } from './server/hub-server.ts'
+import type { Consult } from './server/hub-options.ts'
 import { checkFunction } from '../../holdfast/src/api/options.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { clipped, plain } from '../../holdfast/src/wire/text/plain.ts'

@@ -26,7 +26,8 @@ import { readTrust } from '../../holdfast/src/api/door.ts'
 import { type HubLimits, readLimits } from './server/given-limits.ts'
 import { readServers, type TurnOptions } from './server/given-servers.ts'
 import * as figures from './server/hub-figures.ts'
-import { type HubHealth, HubServer, type Report, type RelayWrapper } from './server/hub-server.ts'
+import type { HubHealth, RelayWrapper, Report } from './server/hub-options.ts'
+import { HubServer } from './server/hub-server.ts'
 import { type LoginProvider, type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`. */

@@ -24,7 +24,7 @@ import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { fromHex, toHex } from '../../holdfast/src/wire/bytes.ts'
 import { digest } from '../../holdfast/src/wire/digest.ts'
 import { checkOptions, checkNameOf } from '../../holdfast/src/api/options.ts'
-import type { TicketReader } from './server/hub-server.ts'
+import type { TicketReader } from './server/hub-options.ts'
 
 /** Most keys whose tickets a hub accepts. */
 export const KEYS_MAX = 64

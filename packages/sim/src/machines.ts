@@ -11,7 +11,14 @@
 
 import * as prng from '../../holdfast/src/faults/prng.ts'
 import { assert, type Millis } from '../../holdfast/src/machine.ts'
-import type { Alarm, Loop, Store, StoredRecord, StoreOutcome } from '../../holdfast/src/ports.ts'
+import type {
+  Alarm,
+  Loop,
+  Store,
+  StoreChange,
+  StoredRecord,
+  StoreOutcome,
+} from '../../holdfast/src/ports.ts'
 import type { Ground } from './ground.ts'
 import * as timeline from './timeline.ts'
 import type { Entry } from './timeline.ts'
@@ -41,11 +48,22 @@ export function create(ground: Ground, name: string, address: string) {
     clock: { shown: 0, since: 0, factor: 1 },
     alarms: new Set<Clockwork>(),
     chance: prng.fork(prng.create(ground.seed), name),
+    disk: createDisk(),
+  }
+}
+
+/** What survives every crash. */
+export function createDisk() {
+  return {
     records: new Map<string, StoredRecord>(),
     blobs: new Map<string, Uint8Array>(),
     rev: 0,
+    /** Called with the key of each record that changes. */
+    watchers: new Set<(key: string) => void>(),
   }
 }
+
+export type Disk = ReturnType<typeof createDisk>
 
 /** One machine with at most one process. */
 export type Machine = ReturnType<typeof create>
@@ -109,6 +127,8 @@ export function loopOf(ground: Ground, machine: Machine, slackMs: Millis): Loop 
 
 /** Longest time of the disk to perform a write, and to report it. */
 const DISK_MS: Millis = 4
+/** Longest delay of the news of a change. */
+const NEWS_MS: Millis = 50
 /** Longest delay of a change whose answer was `unknown`. */
 const LATE_MS: Millis = 1_000
 
@@ -118,9 +138,17 @@ const LATE_MS: Millis = 1_000
  *
  * @param unsure  the share of changes whose outcome is `unknown`: of four such changes two are
  *   made, one is made later if the record is the same then, and one never
+ * @param shared  a disk that other machines have as well; by default the machine's own
  */
-export function storeOf(ground: Ground, machine: Machine, unsure: number): Store {
-  const { life, records, blobs } = machine
+export function storeOf(
+  ground: Ground,
+  machine: Machine,
+  unsure: number,
+  shared: Disk | null = null,
+): Store {
+  const { life } = machine
+  const disk = shared ?? machine.disk
+  const { records, blobs } = disk
   const chance = prng.fork(prng.create(ground.seed), `${machine.name} ${life} disk`)
   let open = true
   const soon = (run: () => void, most = DISK_MS): void => {
@@ -129,7 +157,18 @@ export function storeOf(ground: Ground, machine: Machine, unsure: number): Store
   }
   const copyOf = ({ value, rev }: StoredRecord): StoredRecord => ({ value: value.slice(), rev })
   const lives = (): boolean => open && life === machine.life
+  // Each time with what the record is by then.
+  const watch: Store['watch'] = (changed) => {
+    disk.watchers.add((key) => {
+      const tell = (): void => {
+        const found = records.get(key)
+        changed(key, found ? copyOf(found) : null)
+      }
+      if (lives()) soon(tell, NEWS_MS)
+    })
+  }
   return {
+    ...(shared && { isShared: true, watch }),
     entries: () => [...records].sort(byKey).map(([key, found]) => [key, copyOf(found)] as const),
     get(key, done) {
       const read = (): void => {
@@ -144,19 +183,7 @@ export function storeOf(ground: Ground, machine: Machine, unsure: number): Store
     },
     cas(change, done) {
       if (!lives()) return
-      const { key, rev } = change
-      const value = change.value?.slice() ?? null
-      const puts = change.blobs.map(([name, bytes]) => [name, bytes?.slice() ?? null] as const)
-      const perform = (): StoreOutcome => {
-        if (rev !== (records.get(key)?.rev ?? 0)) return 'conflict'
-        for (const [name, bytes] of puts) {
-          if (bytes) blobs.set(name, bytes)
-          else blobs.delete(name)
-        }
-        if (value) records.set(key, { value, rev: ++machine.rev })
-        else records.delete(key)
-        return { rev: value ? machine.rev : 0 }
-      }
+      const perform = performing(disk, change)
       soon(() => {
         const isUnsure = unsure > 0 && prng.chance(chance, unsure)
         const isLost = isUnsure && prng.chance(chance, 0.5)
@@ -167,6 +194,26 @@ export function storeOf(ground: Ground, machine: Machine, unsure: number): Store
     },
     check: (done) => lives() && soon(() => done(null)),
     close: () => void (open = false),
+  }
+}
+
+// The change as it is now: the caller may use the bytes again.
+function performing(
+  disk: Disk,
+  { key, rev, value: given, blobs }: StoreChange,
+): () => StoreOutcome {
+  const value = given?.slice() ?? null
+  const puts = blobs.map(([name, bytes]) => [name, bytes?.slice() ?? null] as const)
+  return () => {
+    if (rev !== (disk.records.get(key)?.rev ?? 0)) return 'conflict'
+    for (const [name, bytes] of puts) {
+      if (bytes) disk.blobs.set(name, bytes)
+      else disk.blobs.delete(name)
+    }
+    if (value) disk.records.set(key, { value, rev: ++disk.rev })
+    else disk.records.delete(key)
+    for (const changed of disk.watchers) changed(key)
+    return { rev: value ? disk.rev : 0 }
   }
 }
 

@@ -9,7 +9,9 @@
  */
 
 import type { Environment } from '../../holdfast/src/ports.ts'
-import { HubServer, type TicketReader } from '../../hub/src/server/hub-server.ts'
+import type { HubLinks } from '../../hub/src/server/passing.ts'
+import type { TicketReader } from '../../hub/src/server/hub-options.ts'
+import { HubServer } from '../../hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'
 import type { InternalSession } from '../../holdfast/src/join/session-impl.ts'
 import type { Millis } from '../../holdfast/src/machine.ts'
@@ -44,6 +46,16 @@ export function toyTickets(closed: readonly string[] = []): TicketReader {
 const OURS = 'holdfast, at '
 /** The URL of a world's hub. */
 export const HUB_URL = 'ws://hub/hub'
+/** The names of the hubs of a world, if it has two. */
+const HUBS = ['hub', 'hub2'] as const
+
+/** The hub at which a machine comes in, if there are several. */
+export function hubUrlOf(name: string, hubs: number): string {
+  const sum = Array.from(name, (letter) => letter.codePointAt(0)!).reduce((a, b) => a + b, 0)
+  return urlOf(HUBS[sum % hubs]!)
+}
+
+const urlOf = (hub: string): string => `ws://${hub}/hub`
 
 /** The options of one process. */
 export interface Place {
@@ -61,6 +73,8 @@ export interface SessionWorld extends Omit<World, 'node'> {
   readonly reported: readonly string[]
   /** The current hub; null while it is down. */
   hub(): HubServer | null
+  /** All hubs that run. */
+  hubs(): HubServer[]
   /** Joins from a new process. */
   join(options: JoinOptions, place?: Place): Promise<InternalSession>
   /** The machine a session runs on. */
@@ -77,30 +91,42 @@ export interface SessionWorld extends Omit<World, 'node'> {
 export interface WorldOfSessions extends WorldOptions {
   /** Games whose rooms require a ticket. */
   closed?: readonly string[]
+  /** How many hubs there are, on one store: 1 or 2. */
+  hubs?: number
 }
 
 /** A world with only a hub, at time 0. */
-export function world({ closed = [], ...options }: WorldOfSessions): SessionWorld {
-  const sim = createWorld(options)
-  let hub: HubServer | null = null
+export function world({ closed = [], hubs = 1, ...options }: WorldOfSessions): SessionWorld {
+  const sim = createWorld({ ...options, sharing: hubs > 1 ? HUBS : [] })
+  const started = new Map<string, HubServer>()
   const nodes = new WeakMap<object, string>()
   const reported: string[] = []
   const report = (error: unknown, where: string): void => {
     reported.push(`${where}: ${String(error)}`)
   }
   let count = 0
-  sim.node('hub', (node) => {
-    const started = new HubServer(node.loop, node.store, {
-      ...{ curves: toyCurves, tickets: toyTickets(closed), wall: () => sim.now() },
+  for (const name of HUBS.slice(0, hubs)) {
+    sim.node(name, (node) => {
+      const hub = new HubServer(node.loop, node.store, {
+        ...{ curves: toyCurves, tickets: toyTickets(closed), wall: () => sim.now() },
+        ...(hubs > 1 && { links: linksOf(node) }),
+      })
+      started.set(name, hub)
+      node.listen(urlOf(name), (stream, opening) => hub.accept(stream, opening))
     })
-    hub = started
-    node.listen(HUB_URL, (stream, opening) => started.accept(stream, opening))
-  })
+  }
+  // Hubs of one store stand side by side.
+  if (hubs > 1)
+    for (const [from, to] of [HUBS, HUBS.toReversed()]) sim.conditions(from!, to!, 'rtt=1')
+  const running = (name: string): HubServer | null => {
+    return sim.isRunning(name) ? (started.get(name) ?? null) : null
+  }
   return {
     ...sim,
     sim,
     reported,
-    hub: () => (sim.isRunning('hub') ? hub : null),
+    hub: () => running('hub'),
+    hubs: () => HUBS.slice(0, hubs).flatMap((name) => running(name) ?? []),
     join: async (wish, place = {}) => {
       const name = place.name ?? `m${++count}`
       const node = sim.node(name)
@@ -114,6 +140,14 @@ export function world({ closed = [], ...options }: WorldOfSessions): SessionWorl
     kill: (session, how) => sim.crash(nodes.get(session)!, how),
     killHub: () => sim.crash('hub'),
     restartHub: () => void sim.restart('hub'),
+  }
+}
+
+function linksOf(node: SimNode): HubLinks {
+  const urlOfBoot = (boot: number): string => `hubs:${boot}`
+  return {
+    listen: (boot, accept) => void node.listen(urlOfBoot(boot), (stream) => accept(stream)),
+    open: (boot, events) => node.connect(urlOfBoot(boot), events),
   }
 }
 

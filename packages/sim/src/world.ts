@@ -37,6 +37,8 @@ export interface WorldOptions {
   slackMs?: Millis
   /** The share of changes of stores whose outcome is `unknown`, from 0 to 1; default 0. */
   unsure?: number
+  /** Names of nodes that have one disk together. */
+  sharing?: readonly string[]
   /** Lines of the transcript to keep; default LINES_MAX, 0 for none. */
   linesMax?: number
   /**
@@ -157,6 +159,8 @@ function begun(options: WorldOptions, base: ground.Ground, slackMs: Millis) {
     present: new Map<string, SimNode>(),
     slackMs,
     unsure: options.unsure ?? 0,
+    sharing: new Set(options.sharing ?? []),
+    shared: machines.createDisk(),
     addressOf: options.addressOf ?? null,
     /** Events at the current instant. */
     atOnce: 0,
@@ -329,6 +333,7 @@ function begin(scene: Scene, name: string): SimNode {
 
 function portsOf(scene: Scene, machine: Machine): SimNode {
   const { name, life } = machine
+  const shared = scene.sharing.has(name) ? scene.shared : null
   return {
     name,
     address: `sim:${name}`,
@@ -337,7 +342,7 @@ function portsOf(scene: Scene, machine: Machine): SimNode {
       Promise.resolve(datagrams.open(scene.sockets, machine, life, events)),
     connect: (url, events) => streams.connect(scene.streams, machine, life, url, events),
     listen: (url, accept) => streams.listen(scene.streams, machine, life, url, accept),
-    store: machines.storeOf(scene.ground, machine, scene.unsure),
+    store: machines.storeOf(scene.ground, machine, scene.unsure, shared),
     alive: () => machine.life === life,
     note: (what) => ground.note(scene.ground, name, what),
   }

@@ -1,6 +1,7 @@
 /** Attaching: which stream speaks for which member of a session. */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
+import type { Closing } from '../../../holdfast/src/ports.ts'
 import { toHex } from '../../../holdfast/src/wire/bytes.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import * as challenge from './challenge.ts'
@@ -139,6 +140,13 @@ export function detachAll(turn: Turn, session: string): void {
   for (const [inc, connection] of [...(turn.hub.attached.get(session) ?? [])]) {
     detach(callOf(turn, connection)!)
     send(connection, { kind: 'present', session, inc, here: false }, turn.out)
+  }
+}
+
+/** Closes the streams of all attached members. */
+export function closeAll({ hub, out }: Turn, session: string, closing: Closing): void {
+  for (const connection of [...(hub.attached.get(session)?.values() ?? [])]) {
+    out.close(connection, closing)
   }
 }
 

@@ -18,6 +18,7 @@ export function note(hub: Hub, now: Millis, { boot, session }: PlaceRecord, rev:
   const key = placeOf(entry)
   const { serial = ++hub.serials } = hub.elsewhere.get(key) ?? {}
   forget(hub, key)
+  if (!hub.places.get(key)?.writing) hub.places.delete(key)
   archive.adopt(hub.archive, key, null)
   hub.elsewhere.set(key, { entry, tender: boot, rev, serial })
   hub.sessionsElsewhere.set(entry.session, key)

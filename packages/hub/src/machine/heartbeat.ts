@@ -50,12 +50,18 @@ export function bootOf(key: string): number | null {
 /** From now on this hub reads the heartbeat of that one. */
 export function watch({ boot: own, heartbeat }: Hub, now: Millis, boot: number): void {
   if (!heartbeat || boot === own || heartbeat.hubs.has(boot)) return
-  heartbeat.hubs.set(boot, { rev: 0, since: now, readAt: now, goneAt: Infinity })
+  heartbeat.hubs.set(boot, { rev: 0, since: now, readAt: now, stillRev: 0, goneAt: Infinity })
 }
 
 /** When that hub was found to be gone; Infinity if it may be alive. */
 export function goneAt({ heartbeat }: Hub, boot: number): Millis {
   return heartbeat?.hubs.get(boot)?.goneAt ?? Infinity
+}
+
+/** Whether any hub that this one knows is gone. */
+export function hasGone({ heartbeat }: Hub, now: Millis): boolean {
+  for (const { goneAt: gone } of heartbeat?.hubs.values() ?? []) if (gone <= now) return true
+  return false
 }
 
 /** Whether the store has not acknowledged a heartbeat for some time. */
@@ -97,8 +103,8 @@ export function begin({ boot: own, heartbeat }: Hub, key: string): StoreChange |
   const boot = bootOf(key)
   if (!heartbeat || boot === null) return null
   if (boot !== own) {
-    const { rev = 0 } = heartbeat.hubs.get(boot) ?? {}
-    return rev === 0 ? null : { key, rev, value: null, blobs: [] }
+    const { rev = 0, stillRev } = heartbeat.hubs.get(boot) ?? {}
+    return rev === 0 || rev !== stillRev ? null : { key, rev, value: null, blobs: [] }
   }
   if (heartbeat.requestedAt === null || heartbeat.change) return null
   const { rev, isLeaving } = heartbeat
@@ -144,7 +150,8 @@ export function settleWrite(turn: Turn, boot: number, found: StoredRecord | null
   const { rev, value } = own.change
   const isMade = found && value ? sameBytes(found.value, value) : found === value
   if (isMade) confirmWrite(turn, boot, found?.rev ?? 0)
-  else if ((found?.rev ?? 0) === rev) return true
+  // The first one may have been made, and removed again.
+  else if (found && found.rev === rev) return true
   else own.isFenced = true
   return false
 }
@@ -155,11 +162,13 @@ export function receive(turn: Turn, boot: number, found: StoredRecord | string |
   const other = hub.heartbeat?.hubs.get(boot)
   if (!other || typeof found === 'string') return
   if (!found) return remove(hub, now, boot)
-  if (other.rev !== found.rev || now - other.readAt > GAP_MS) note(other, now, found.rev)
+  // While no heartbeat is acknowledged, others cannot make theirs either.
+  const isNew = other.rev !== found.rev || now - other.readAt > GAP_MS || isCutOff(hub, now)
+  if (isNew) note(other, now, found.rev)
   other.readAt = now
-  const isStill = now - other.since >= STILL_MS
-  // A hub that is cut off, or was until now, has seen nothing.
-  if (isStill && !isCutOff(hub, now)) out.record(keyOf(boot))
+  if (now - other.since < STILL_MS) return
+  other.stillRev = found.rev
+  out.record(keyOf(boot))
 }
 
 /** A store tells of a heartbeat: of a hub that this one has not known, or that is gone. */
@@ -169,7 +178,7 @@ export function hear(hub: Hub, now: Millis, boot: number, found: StoredRecord | 
 }
 
 function note(other: OtherHub | undefined, now: Millis, rev: number): void {
-  if (other) Object.assign(other, { rev, since: now, readAt: now })
+  if (other) Object.assign(other, { rev, since: now, readAt: now, stillRev: 0 })
 }
 
 function remove({ heartbeat }: Hub, now: Millis, boot: number): void {

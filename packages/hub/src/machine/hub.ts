@@ -45,6 +45,7 @@ import {
   refuse,
   removedKey,
   send,
+  waitNoMore,
   type Turn,
   wait,
 } from './state.ts'
@@ -101,6 +102,7 @@ export function removeStream(turn: Turn, connection: number): void {
   turn.hub.mute.delete(connection)
   if (call) {
     if (call.from.passedTo !== 0) turn.out.unpass(connection)
+    if (turn.hub.heartbeat) waitNoMore(turn.hub, connection)
     leaveSeat(call.from)
     call.from.account.streams.delete(connection)
     detach(call)
@@ -284,7 +286,7 @@ export function confirmWrite(turn: Turn, place: string, rev: number): void {
   const boot = heartbeat.bootOf(place)
   if (boot !== null) {
     heartbeat.confirmWrite(turn, boot, rev)
-    return tender.sweep(turn)
+    return sweepHubs(turn)
   }
   if (!turn.hub.places.get(place)?.writing) return
   const writing = places.end(turn.hub, place, rev)
@@ -323,6 +325,12 @@ export function failWrite(turn: Turn, place: string, why: string): void {
   for (const one of concerned) endWrite(turn, one)
 }
 
+// A hub may be gone: its streams end before its places are claimed.
+function sweepHubs(turn: Turn): void {
+  passing.sweep(turn)
+  tender.sweep(turn)
+}
+
 // The place of a write, and both of a move: requests wait there.
 function placesOf({ moves: all }: Hub, place: string, session: string | null): Set<string> {
   const move = all.get(session ?? '')
@@ -338,7 +346,7 @@ export function settleWrite(turn: Turn, place: string, found: StoredRecord | nul
   const boot = heartbeat.bootOf(place)
   if (boot !== null) {
     const isOpen = heartbeat.settleWrite(turn, boot, found)
-    tender.sweep(turn)
+    sweepHubs(turn)
     return isOpen
   }
   if (!hub.places.get(place)?.writing) return false
@@ -360,11 +368,12 @@ export function settleWrite(turn: Turn, place: string, found: StoredRecord | nul
 
 /**
  * Ends a start: unloads the records that nobody uses. @returns the places whose records must be
- * written, because their moves were interrupted
+ * written or removed, because moves were interrupted
  */
 export function restored(hub: Hub): string[] {
   for (const place of [...hub.places.keys()]) places.unload(hub, place)
-  return Array.from(hub.moves.values(), ({ from }) => from)
+  const stale = [...hub.places.keys()].filter((place) => places.isStale(hub, place))
+  return [...stale, ...Array.from(hub.moves.values(), ({ from }) => from)]
 }
 
 /** The record of a place was read. @param found  null if there is none; why it cannot be read */
@@ -378,16 +387,23 @@ export function receiveRecord(
   const boot = heartbeat.bootOf(place)
   if (boot !== null) {
     heartbeat.receive(turn, boot, found)
-    return tender.sweep(turn)
+    return sweepHubs(turn)
   }
   for (const one of tender.receive(turn, place, found)) resumeWaiting(turn, one)
   if (tender.refresh(turn, place, found)) resumeWaiting(turn, place)
-  if (typeof found === 'string') return sessions.refuseWaiting(turn, place, found)
+  if (typeof found === 'string') {
+    // Those of another hub's room wait for the next claim.
+    if (!hub.elsewhere.has(place)) sessions.refuseWaiting(turn, place, found)
+    return
+  }
   const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
   if (!unloaded) return
   places.loaded(hub, now, place, found)
   const session = archive.roomAt(hub.archive, place)
-  const isOver = unloaded.until <= archive.wallOf(hub.archive, now)
+  const { until = 0 } = archive.latestOf(hub.archive.rooms.get(session ?? '')) ?? {}
+  // Another hub may have opened it meanwhile.
+  const isExpired = until > 0 && until <= archive.wallOf(hub.archive, now)
+  const isOver = isExpired || unloaded.until === -Infinity
   if (isOver && session !== null) persistence.drop(turn, session)
   resumeWaiting(turn, place)
 }
@@ -397,7 +413,7 @@ export function receiveNews(turn: Turn, key: string, found: StoredRecord | null)
   const boot = heartbeat.bootOf(key)
   if (boot !== null) {
     heartbeat.hear(turn.hub, turn.now, boot, found)
-    return tender.sweep(turn)
+    return sweepHubs(turn)
   }
   if (!tender.hear(turn, key, found)) return
   resumeWaiting(turn, key)
@@ -437,7 +453,7 @@ function resumeWaiting(turn: Turn, place: string): void {
 export function wake(turn: Turn): void {
   const { hub, now } = turn
   if (heartbeat.wake(turn)) {
-    tender.sweep(turn)
+    sweepHubs(turn)
     for (const place of passing.endLookups(turn)) resumeWaiting(turn, place)
   }
   const { hello } = hub.budgets.limits.stream

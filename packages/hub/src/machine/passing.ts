@@ -23,7 +23,7 @@ import * as heartbeat from './heartbeat.ts'
 import * as places from './places.ts'
 import { type Place, placeOf } from './register.ts'
 import { setMember } from './stream-limits.ts'
-import { type Call, callOf, type Elsewhere, type Routed, type Turn, wait } from './state.ts'
+import { type Call, callOf, type Elsewhere, MOVED, type Routed, type Turn, wait } from './state.ts'
 import * as tender from './tender.ts'
 
 /** How long requests about an unknown session wait for the store to tell of it. */
@@ -31,7 +31,6 @@ export const LOOKUP_MS: Millis = 1_000
 /** Most unknown sessions that are asked for at once. */
 const LOOKUPS_MAX = 10_000
 
-const MOVED: Closing = { kind: 'full', why: 'another hub has this room by now: join again' }
 const LOST: Closing = { kind: 'full', why: 'the hub of this room is gone: join again' }
 
 /** Passes a request on, or defers it until its room is claimed. @returns false if it is for here */
@@ -50,8 +49,7 @@ export function route(call: Call, message: ToHub): boolean {
       if (other) goElsewhere(call, message, other)
       else if (from.passedTo === 0) return message.kind !== 'add' && lookUp(call, message)
       else if (message.kind === 'add' || hub.registers.rows.has(message.session)) {
-        stop(call)
-        return false
+        return !stop(call, message)
       } else send(call, message)
       return true
     }
@@ -65,13 +63,13 @@ export function route(call: Call, message: ToHub): boolean {
 function goElsewhere(call: Call, message: Routed, other: Elsewhere): void {
   const { hub, now, connection, from, out } = call
   if (from.isPassed) return out.close(connection, MOVED)
-  if (heartbeat.goneAt(hub, other.tender) <= now) {
-    stop(call)
+  const isGone = heartbeat.goneAt(hub, other.tender) <= now
+  if ((isGone || from.passedTo !== other.tender) && !stop(call, message)) return
+  if (isGone) {
     wait(call, other.entry, message)
     return tender.claim(call, other)
   }
   if (from.passedTo !== other.tender) {
-    stop(call)
     from.passedTo = other.tender
     from.passedPlace = placeOf(other.entry)
     send(call, { kind: 'hello', version: from.version })
@@ -120,14 +118,30 @@ function send({ connection, from, out }: Call, message: ToHub): void {
   out.pass(connection, from.passedTo, frameMessage(encode(toHub, message)))
 }
 
-// From now on the stream is this hub's.
-function stop(call: Call): void {
+// From now on the stream is this hub's. @returns false if it was closed: its member does not know
+// that it is attached no more
+function stop(call: Call, { kind }: Routed): boolean {
   const { connection, from, out } = call
-  if (from.passedTo === 0) return
+  if (from.passedTo === 0) return true
+  const isMember = from.inc !== 0
   from.passedTo = 0
   from.passedRequest = null
   setMember(call, from, '', 0)
   out.unpass(connection)
+  if (!isMember || kind === 'add' || kind === 'attach') return true
+  out.close(connection, LOST)
+  return false
+}
+
+/** Ends the streams that are passed to hubs that are gone, even if their links are not. */
+export function sweep(turn: Turn): void {
+  const { hub, now, out } = turn
+  if (!heartbeat.hasGone(hub, now)) return
+  for (const [connection, { passedTo }] of [...hub.connections]) {
+    if (passedTo === 0 || heartbeat.goneAt(hub, passedTo) > now) continue
+    out.unpass(connection)
+    end(turn, connection)
+  }
 }
 
 /** The other hub says something to a stream that was passed to it. */

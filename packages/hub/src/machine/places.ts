@@ -82,6 +82,8 @@ export function begin(hub: Hub, key: string): StoreChange | null {
     return null
   }
   const claimed = elsewhere.claimedAt(hub, key)
+  // What this hub knew of the record is over.
+  if (!claimed && hub.elsewhere.has(key)) return null
   if (claimed) hub.places.set(key, { writing: null, ...hub.places.get(key), rev: claimed.rev })
   const state = stateOf(hub, key)
   if (state.writing) return null
@@ -140,9 +142,34 @@ export function restore(hub: Hub, now: Millis, known: PlaceRecord, rev: number):
   const { entry } = session
   hub.places.set(register.placeOf(entry), { rev, writing: null })
   const other = placeIn(hub, entry.session)
-  if (other) return moves.resume(hub, entry.session, [other, entry])
+  if (other) {
+    if (isSame(hub, known)) moves.resume(hub, entry.session, [other, entry])
+    return
+  }
   if (known.lasts) register.restore(hub.registers, now, session)
   if (known.stored) archive.restore(hub.archive, { ...known.stored, session })
+}
+
+// Until a move is made the session changes at neither place. If they differ, a hub that was fenced
+// has written the new place after another one had claimed the old: that one counts.
+function isSame({ registers, archive: { rooms } }: Hub, known: PlaceRecord): boolean {
+  const { session } = known.session.entry
+  const row = register.find(registers, session)
+  const stored = rooms.get(session)?.saved ?? null
+  const own = row ?? stored!.session
+  const one = { lasts: row !== null, session: own, stored }
+  return sameBytes(encodePlace(nameless(one)), encodePlace(nameless(known)))
+}
+
+function nameless({ lasts, session, stored }: Omit<PlaceRecord, 'boot' | 'write'>): PlaceRecord {
+  const entry = { ...session.entry, room: '' }
+  return { boot: 0, write: 0, lasts, session: { ...session, entry }, stored }
+}
+
+/** Whether a record that was restored is of no use, and must be removed. */
+export function isStale(hub: Hub, key: string): boolean {
+  if (register.rowAt(hub.registers, key) || moves.at(hub, key)) return false
+  return hub.places.has(key) && archive.roomAt(hub.archive, key) === null
 }
 
 /** Unloads the record of a stored room that nobody uses. */

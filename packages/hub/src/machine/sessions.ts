@@ -25,7 +25,7 @@ import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tick
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
-import { detach, detachAll, offerServers, takeSeat } from './attachment.ts'
+import { closeAll, detach, detachAll, offerServers, takeSeat } from './attachment.ts'
 import * as sessionExpiry from './session-expiry.ts'
 import * as budgets from './budgets.ts'
 import { closedReason, endIfClosed } from './closed-rooms.ts'
@@ -46,6 +46,7 @@ import {
   type At,
   type Call,
   callOf,
+  MOVED,
   registerOut,
   type Hub,
   type HubOut,
@@ -452,7 +453,11 @@ export function adopt(turn: Turn, place: string, known: PlaceRecord | null, rev:
   if (next) register.rename(hub.registers, next.entry.session, next.entry)
   const own = register.rowAt(hub.registers, place)
   const isSame = own?.entry.session === next?.entry.session
-  if (own && !isSame) removeSession(turn, own)
+  if (own && !isSame) {
+    // This hub was fenced: its members are not removed, but must come again.
+    if (isElsewhere) closeAll(turn, own.entry.session, MOVED)
+    removeSession(turn, own)
+  }
   const stored = isElsewhere ? null : known?.stored
   persistence.adopt(turn, place, stored ? { ...stored, session: known!.session } : null)
   if (isElsewhere) elsewhere.note(hub, now, known, rev)

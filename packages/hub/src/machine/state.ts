@@ -209,7 +209,8 @@ export interface Claimed {
   /** Null before it was read, and if the session is not there. */
   record: PlaceRecord | null
   rev: number
-  state: 'reads' | 'none' | 'writes' | 'made'
+  /** `waits` for the write of the other place. */
+  state: 'reads' | 'none' | 'waits' | 'writes' | 'made'
 }
 
 /** This hub's heartbeat, and those of the other hubs of its store (heartbeat.ts). */
@@ -240,6 +241,8 @@ export interface OtherHub {
   /** Since when that was seen, in reads without gaps. */
   since: Millis
   readAt: Millis
+  /** The revision that was seen for so long that it is to be removed; 0 for none. */
+  stillRev: number
   /** When its record was found removed; Infinity before. */
   goneAt: Millis
 }
@@ -510,6 +513,12 @@ export function broadcast(
   }
 }
 
+/** Closes the stream of a member whose room another hub has. */
+export const MOVED: Closing = {
+  kind: 'full',
+  why: 'another hub has this room by now: join again',
+}
+
 /** Refuses a request. @param why  may contain an error of the store, which names a file */
 export function refuse(connection: number, request: number, why: string, out: HubOut): void {
   send(connection, { kind: 'refused', request, why: clipped(why, REASON_MAX) }, out)
@@ -528,6 +537,15 @@ export function wait({ hub, connection }: Call, place: Place, message: ToHub): v
     return other.connection !== connection || other.message.kind !== message.kind
   })
   hub.waiting.set(key, [...others, { connection, message }])
+}
+
+/** Forgets the requests of a stream that is gone. */
+export function waitNoMore({ waiting }: Hub, connection: number): void {
+  for (const [key, all] of waiting) {
+    const others = all.filter((other) => other.connection !== connection)
+    if (others.length === 0) waiting.delete(key)
+    else if (others.length < all.length) waiting.set(key, others)
+  }
 }
 
 /** Defers a request that was made before those that wait: a newer one of its kind replaces it. */

@@ -29,8 +29,7 @@ const CLAIMS_MAX = 64
 /** Claims places whose tender is gone: those that requests wait for, and in time all others. */
 export function sweep(turn: Turn): void {
   const { hub, now } = turn
-  const hubs = [...(hub.heartbeat?.hubs ?? [])]
-  if (hubs.every(([, { goneAt }]) => goneAt > now)) return
+  if (!heartbeat.hasGone(hub, now)) return
   const used = new Set<number>()
   let left = CLAIMS_MAX
   for (const [key, known] of hub.elsewhere) {
@@ -40,14 +39,17 @@ export function sweep(turn: Turn): void {
     if (!hub.waiting.has(key) && (now - goneAt < ABANDONED_MS || left-- <= 0)) continue
     claim(turn, known)
   }
-  for (const [boot, { goneAt }] of hubs) {
+  for (const [boot, { goneAt }] of hub.heartbeat!.hubs) {
     if (goneAt <= now && !used.has(boot)) hub.heartbeat!.hubs.delete(boot)
   }
 }
 
 /** Claims a place whose tender is gone. */
 export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
-  const keys = [placeOf(known.entry), placeOf(twinOf(known.entry))]
+  const { room, session: id } = known.entry
+  const both = [placeOf(known.entry), placeOf(twinOf(known.entry))]
+  // All hubs claim the former place of a moving session first.
+  const keys = asideSession(room) === id ? both.toReversed() : both
   if (keys.some((key) => hub.claimedPlaces.has(key))) return
   const reads = (): Claimed => ({ record: null, rev: 0, state: 'reads' })
   const { session } = known.entry
@@ -124,12 +126,32 @@ function decide({ hub, now, out }: Turn, claim: Claim): string[] {
     } else if (isFree(hub, now, key, record.boot)) free.push([key, one])
     else isTended = settle(hub, now, key, { record, rev })
   }
-  if (isTended || free.length === 0) return end(hub, claim)
-  for (const [key, one] of free) {
+  if (isTended || free.length === 0) {
+    const concerned = end(hub, claim)
+    if (isTended) for (const [key, { rev }] of free) removeStale({ hub, out }, key, rev)
+    return concerned
+  }
+  for (const [, one] of free) one.state = 'waits'
+  writeNext({ hub, out }, claim)
+  return []
+}
+
+// @returns whether there is something left to write
+function writeNext({ out }: Pick<Turn, 'hub' | 'out'>, { places: all }: Claim): boolean {
+  for (const [key, one] of all) {
+    if (one.state !== 'waits') continue
     one.state = 'writes'
     out.record(key)
+    return true
   }
-  return []
+  return false
+}
+
+// Another hub has the session at its former place, and a hub that was fenced has written this one.
+function removeStale({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string, rev: number): void {
+  elsewhere.forget(hub, key)
+  hub.places.set(key, { rev, writing: null })
+  out.record(key)
 }
 
 // Its tender is gone, or this hub has written a claim of it that came to nothing.
@@ -169,16 +191,17 @@ function end({ claims, claimedPlaces }: Hub, claim: Claim): string[] {
 export function confirmWrite({ hub, now, out }: Turn, key: string, rev: number): string[] {
   const claim = elsewhere.claimAt(hub, key)
   const written = claim?.places.get(key)
-  if (!claim || !written) return []
+  // It may be a write of an earlier claim.
+  if (!claim || written?.state !== 'writes') return []
   Object.assign(written, { rev, state: 'made' })
-  const all = [...claim.places.values()]
-  if (all.some(({ state }) => state === 'writes')) return []
+  if (writeNext({ hub, out }, claim)) return []
   const made = [...claim.places].filter(([, { state }]) => state === 'made')
   const concerned = end(hub, claim)
   for (const [place, one] of made) {
     elsewhere.forget(hub, place)
     places.restore(hub, now, { ...one.record!, boot: hub.boot }, one.rev)
   }
+  for (const [place] of made) if (places.isStale(hub, place)) out.record(place)
   const move = hub.moves.get(claim.session)
   if (move) out.record(move.from)
   return concerned
@@ -198,8 +221,8 @@ export function failWrite({ hub, now }: Turn, key: string, found?: StoredRecord 
  * name. The caller closed all streams.
  */
 export function startOver({ hub, now }: Turn, boot: number): void {
-  const { hubs } = hub.heartbeat!
-  hubs.set(hub.boot, { rev: 0, since: now, readAt: now, goneAt: now })
+  const { hubs, isLeaving } = hub.heartbeat!
+  hubs.set(hub.boot, { rev: 0, since: now, readAt: now, stillRev: 0, goneAt: now })
   hub.counters.fenced++
   for (const { entry } of [...hub.registers.rows.values()]) {
     const { session } = entry
@@ -218,6 +241,7 @@ export function startOver({ hub, now }: Turn, boot: number): void {
   }
   Object.assign(hub, { boot, registers: register.create(now) })
   heartbeat.start(hub, now, hubs)
+  hub.heartbeat!.isLeaving = isLeaving
   for (const one of [hub.places, hub.moves, hub.pendingRequests, hub.pendingReads]) one.clear()
   hub.lookups.clear()
   for (const one of [hub.claims, hub.claimedPlaces, hub.waiting, hub.removed]) one.clear()

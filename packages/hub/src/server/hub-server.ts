@@ -7,7 +7,7 @@ import type { Place } from '../machine/register.ts'
 import { segmentNames } from '../machine/archive.ts'
 import { readPlace } from '../machine/places.ts'
 import { close } from '../machine/closed-rooms.ts'
-import type { RoomChange, Applicant, Ticketing } from '../machine/state.ts'
+import type { Applicant } from '../machine/state.ts'
 import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
   Alarm,
@@ -21,17 +21,17 @@ import type {
   Stream,
   StreamEvents,
 } from '../../../holdfast/src/ports.ts'
-import { KEY_BYTES, type SigningCurves } from '../../../holdfast/src/ports.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import type { Budgets } from '../machine/budgets.ts'
 import type { Saved } from '../../../holdfast/src/hub-protocol/saved-room.ts'
 import { importRoom, type ImportRefusal, savedOf } from '../machine/room-files.ts'
+import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { type HubLinks, Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
-import type { Servers } from './given-servers.ts'
+import { SEED_RECORD, seedOf, writeSeed } from './hub-key.ts'
+import type { HubHealth, HubServerOptions, Report } from './hub-options.ts'
 
 /** How often an idle store is checked, and a failed write retried. */
 export const DISK_MS: Millis = 2_000
@@ -39,31 +39,6 @@ export const DISK_MS: Millis = 2_000
 const RETRY_MS: Millis = 250
 /** Most readings of a room that is written meanwhile. */
 const EXPORT_TRIES_MAX = 100
-
-/** Key of the signing key's seed in the store; those of places begin with a digit. */
-export const SEED_RECORD = 'the hub'
-
-/** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
-export type RelayWrapper = (deliver: Relay) => Relay
-type Relay = (connection: number, from: number, datagram: Uint8Array) => void
-
-/** The health of a hub. */
-export interface HubHealth {
-  /** False while writes fail: sessions continue, but no new one is registered. */
-  ok: boolean
-  /** The last write error, as a sentence; null if the last write succeeded. */
-  trouble: string | null
-  /** Registered sessions. */
-  sessions: number
-  /** Open streams. */
-  connections: number
-}
-
-/** Asks the application about an applicant. @returns the reason to refuse; null admits */
-export type Consult = (applicant: Applicant) => Promise<string | null>
-
-/** Reports an unexpected error. */
-export type Report = (error: unknown, where: string) => void
 
 export class HubServer {
   readonly hub: Hub
@@ -79,6 +54,7 @@ export class HubServer {
   /** The address of each stream, where streams may be passed on. */
   readonly #remotes = new Map<number, string>()
   readonly #out: HubOut
+  #sign: HubOut['sign']
   readonly #alarm: Alarm
   readonly #diskAlarm: Alarm
   /** The places whose records must be written. */
@@ -113,7 +89,9 @@ export class HubServer {
     this.#report = report
     const boot = bootOf(loop)
     const records = new Map(store.entries())
-    const seed = seedOf(store, records.get(SEED_RECORD), loop)
+    const seed = seedOf(records.get(SEED_RECORD), loop)
+    if (!records.has(SEED_RECORD)) writeSeed(store, seed, (other) => this.setSeed(other))
+    this.#sign = curves.signing(seed)
     this.hub = hub.create(loop.now(), boot, curves.signer(seed), games, budgets)
     this.hub.tickets = options.tickets ?? null
     this.hub.consults = Boolean(options.consult)
@@ -132,7 +110,7 @@ export class HubServer {
         this.#sendRelayed(to, `member ${from}`, frameRelay(from, datagram))
       }),
       knock: (to, caller, datagram) => this.#knock(to, caller, datagram),
-      sign: curves.signing(seed),
+      sign: (message) => this.#sign(message),
       ...(servers && { servers: (player: string) => servers(player, options.wall()) }),
       roomChanged: (event) => options.onRoomChange?.(event),
       consult: (connection, applicant) => this.#consult(connection, applicant),
@@ -226,6 +204,7 @@ export class HubServer {
   /** Stops the loop once all requested records are written. The caller closes streams and store. */
   async close(): Promise<void> {
     this.#alarm.cancel()
+    await this.#settled()
     hub.leave(this.turn)
     await this.#settled()
     this.#isClosed = true
@@ -403,6 +382,17 @@ export class HubServer {
     if (due >= this.#armedAt) return
     this.#armedAt = due
     this.#alarm.set(due)
+  }
+
+  /** Signs by another hub's key from now on: who has heard of this one's comes again. */
+  setSeed(seed: Uint8Array): void {
+    if (this.#isClosed) return
+    const { curves } = this.#options
+    const key = curves.signer(seed)
+    if (sameBytes(key, this.hub.key)) return
+    this.hub.key = key
+    this.#sign = curves.signing(seed)
+    for (const connection of this.#streams.keys()) this.#close(connection, FENCED)
   }
 
   #hear(key: string, found: StoredRecord | null): void {
@@ -604,49 +594,4 @@ const SILENT = 'the store does not answer: nobody founds a room or takes over un
 function bootOf(loop: Loop): number {
   const chance = loop.random(4)
   return new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
-}
-
-// The hub keeps its signing key over restarts.
-function seedOf(store: Store, found: StoredRecord | undefined, loop: Loop): Uint8Array {
-  const known = found?.value
-  if (known?.length === KEY_BYTES) return known
-  if (known) {
-    const found = `${known.length} bytes`
-    throw new HoldfastError('store', `the seed of the hub's key has ${KEY_BYTES} bytes: ${found}`)
-  }
-  const seed = loop.random(KEY_BYTES)
-  // If this write fails, the key differs after the next start, which members accept.
-  store.cas({ key: SEED_RECORD, rev: 0, value: seed, blobs: [] }, () => {})
-  return seed
-}
-
-/** Reads the tickets that a hub takes. */
-export interface TicketReader extends Ticketing {
-  /**
-   * The claims of a ticket. Rejects with the reason if it is invalid or expired.
-   * @param game  what the player wants to join
-   */
-  read(ticket: string, game: string): Promise<Claims>
-}
-
-export interface HubServerOptions {
-  curves: SigningCurves
-  /** Milliseconds since 1970, for the retention of rooms over restarts. */
-  wall: () => Millis
-  wrapRelay?: RelayWrapper | undefined
-  report?: Report
-  /** The only games that are allowed; null for any. */
-  games?: ReadonlySet<string> | null
-  /** Default: limits.ts. */
-  budgets?: Budgets
-  /** Default: tickets are neither needed nor accepted. */
-  tickets?: TicketReader | null
-  /** Called with each change of a room; must not throw. */
-  onRoomChange?: (event: RoomChange) => void
-  /** The streams to the other hubs of a shared store. */
-  links?: HubLinks
-  /** The STUN and TURN servers. Default: none. */
-  servers?: Servers | null
-  /** Asks the application about joins. Default: it is not asked. */
-  consult?: Consult | null
 }

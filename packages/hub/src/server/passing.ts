@@ -57,8 +57,13 @@ export interface PassingEvents {
   ended(connection: number, closing?: Closing): void
 }
 
+/** Most messages that wait for a stream to open. */
+const WAITING_MAX = 4_096
+
 interface Link {
   readonly stream: Stream
+  /** What is sent once the stream is open; null then. */
+  waiting: Up[] | null
   readonly passed: Set<number>
   readonly queue: relayQueue.RelayQueue
 }
@@ -108,17 +113,25 @@ export class Passing {
 
   #dial(to: number): Link {
     const stream = this.#links.open(to, {
-      opened: () => {},
+      opened: () => this.#flush(to),
       message: (bytes) => this.#receive(to, decode(down, bytes)),
       closed: () => this.#end(to),
     })
-    const link = { stream, passed: new Set<number>(), queue: relayQueue.create() }
+    const link: Link = { stream, waiting: [], passed: new Set(), queue: relayQueue.create() }
     this.#open.set(to, link)
     return link
   }
 
+  #flush(to: number): void {
+    const link = this.#open.get(to)
+    const waiting = link?.waiting ?? []
+    if (link) link.waiting = null
+    for (const message of waiting) this.#send(to, link!, message)
+  }
+
   // A stream that is closed or full cannot be trusted to have delivered the rest.
   #send(to: number, link: Link, message: Up): void {
+    if (link.waiting && link.waiting.length < WAITING_MAX) return void link.waiting.push(message)
     if (link.stream.send(encode(up, message))) return
     link.stream.close()
     this.#end(to)
