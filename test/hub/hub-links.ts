@@ -1,6 +1,10 @@
 /** Streams between the hubs of a test, which it can cut. */
 
-import type { Stream, StreamEvents } from '../../packages/holdfast/src/ports.ts'
+import {
+  type Stream,
+  STREAM_MESSAGE_MAX,
+  type StreamEvents,
+} from '../../packages/holdfast/src/ports.ts'
 import type { HubLinks } from '../../packages/hub/src/server/passing.ts'
 
 type Accept = (stream: Stream) => StreamEvents
@@ -50,6 +54,7 @@ export class Links implements HubLinks {
   #from(own: End, other: End): Stream {
     return {
       send: (bytes) => {
+        if (bytes.length > STREAM_MESSAGE_MAX) throw new Error(`too long: ${bytes.length}`)
         if (!own.isOpen) return false
         this.count++
         queueMicrotask(() => other.isOpen && other.events.message(bytes))

@@ -3,6 +3,7 @@
 // Method: whole hubs on one disk, with streams between them that the test cuts.
 import { describe, expect, test } from 'vitest'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import { STREAM_MESSAGE_MAX } from '../../packages/holdfast/src/ports.ts'
 import { frameKnock, frameRelay, type HubFrame } from '../../packages/holdfast/src/wire/relay.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { LOOKUP_MS } from '../../packages/hub/src/machine/passing.ts'
@@ -247,4 +248,20 @@ test('a member whose room’s hub was fenced comes again, though the link betwee
   expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
   await one.pass(3 * BEAT_MS)
   expect(one.server.hub.counters).toMatchObject({ fenced: 1, thrown: 0 })
+})
+
+test('a datagram that is too long for the link between hubs is lost, and nothing else', async () => {
+  const { two, ada, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  await two.pass(100)
+  const longest = new Uint8Array(STREAM_MESSAGE_MAX - 2)
+  ada.sends(frameRelay(2, longest))
+  grace.sends(frameRelay(1, longest))
+  ada.sends(frameRelay(2, Uint8Array.of(5)))
+  grace.sends(frameRelay(1, Uint8Array.of(4)))
+  await two.pass(100)
+  expect([ada.isClosed, grace.isClosed]).toEqual([false, false])
+  expect(ada.datagrams).toMatchObject([{ bytes: Uint8Array.of(4) }])
+  expect(grace.datagrams).toMatchObject([{ bytes: Uint8Array.of(5) }])
 })

@@ -57,6 +57,8 @@ export interface PassingEvents {
   ended(connection: number, closing?: Closing): void
 }
 
+/** Longest message of a process that a link carries: only a forged datagram is longer. */
+const PASSED_MAX: number = STREAM_MESSAGE_MAX - 16
 /** Most messages that wait for a stream to open. */
 const WAITING_MAX = 4_096
 
@@ -95,11 +97,14 @@ export class Passing {
       this.#passed.set(connection, to)
       this.#send(to, link, { kind: 'open', stream: connection, remote })
     }
+    if (bytes.length > PASSED_MAX) return
     const isDatagram = readFrame(bytes)?.kind !== 'message'
-    const backlog = link.stream.backlog()
-    const source = String(connection)
-    if (isDatagram && !relayQueue.admit(link.queue, backlog, source, bytes.length)) return
+    if (isDatagram && !this.#hasRoom(link, connection, bytes)) return
     this.#send(to, link, { kind: 'said', stream: connection, bytes })
+  }
+
+  #hasRoom({ stream, waiting, queue }: Link, connection: number, { length }: Uint8Array): boolean {
+    return !waiting && relayQueue.admit(queue, stream.backlog(), String(connection), length)
   }
 
   /** The stream of a process ended, or is this hub's own again. */
@@ -180,7 +185,7 @@ export class Passing {
     const open = (stream: number, remote: string): void => {
       if (guests.has(stream)) return
       const guest: Stream = {
-        send: (bytes) => send({ kind: 'said', stream, bytes }),
+        send: (bytes) => bytes.length > PASSED_MAX || send({ kind: 'said', stream, bytes }),
         backlog: () => link.backlog(),
         close: ({ kind, why } = LEAVES) => {
           guests.delete(stream)
