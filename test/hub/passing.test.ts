@@ -63,7 +63,7 @@ test('who joins at another hub than the room’s is led to its primary, and knoc
 })
 
 test('members at two hubs exchange datagrams, and hear of changes and of each other', async () => {
-  const { two, ada, id } = await pair()
+  const { one, two, ada, id } = await pair()
   const grace = two.found(2)
   attach(grace, id, 2)
   await two.pass(100)
@@ -78,9 +78,15 @@ test('members at two hubs exchange datagrams, and hear of changes and of each ot
   ada.say({ kind: 'change', request: 3, session: id, why: 'add', ...own })
   await two.pass(100)
   expect(grace.heard.at(-1)).toMatchObject({ kind: 'register', register: { epoch: 2, backup: 2 } })
+  const linus = two.found(3)
+  ada.ends()
+  await two.pass(100)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'present', inc: 1, here: false })
+  const speaking = [...two.server.hub.connections.values()].map(({ inc }) => inc)
+  expect([speaking, linus.isClosed]).toEqual([[2, 0], false])
   grace.ends()
   await two.pass(100)
-  expect(ada.heard.at(-1)).toMatchObject({ kind: 'present', inc: 2, here: false })
+  expect([...one.server.hub.connections.values()].map(({ inc }) => inc)).toEqual([0])
 })
 
 test('a takeover asked at the other hub is asked of the primary at its own (SE-3)', async () => {
@@ -172,6 +178,7 @@ describe('a room that another hub founded later', () => {
   test('is listed, with those of this hub, and its members attach by its session', async () => {
     const { one, two } = await pair()
     const bea = one.found(4, 'late')
+    one.found(5, 'hidden', 'listed=no')
     await one.pass(BEAT_MS)
     const session = founded(bea)
     const grace = two.found(2, 'own')
@@ -226,6 +233,7 @@ describe('a room that another hub founded later', () => {
     await one.pass(BEAT_MS)
     await two.pass(50)
     expect(storedRooms(two.server)).toMatchObject([{ room: 'late', bytes: 1 }])
+    expect(two.server.hub.places.size).toBe(0)
     const next = two.found(5, 'late', 'keep=10')
     await two.pass(BEAT_MS)
     expect(next.heard.map(({ kind }) => kind)).toContain('segment')
@@ -248,6 +256,12 @@ test('a member whose room’s hub was fenced comes again, though the link betwee
   expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
   await one.pass(3 * BEAT_MS)
   expect(one.server.hub.counters).toMatchObject({ fenced: 1, thrown: 0 })
+  // It goes on under another name, by which it is reached.
+  one.found(4, 'late')
+  await one.pass(3 * BEAT_MS)
+  const bea = two.found(5, 'late')
+  await two.pass(50)
+  expect(bea.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
 })
 
 test('a datagram that is too long for the link between hubs is lost, and nothing else', async () => {

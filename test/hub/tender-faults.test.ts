@@ -95,7 +95,7 @@ test('a room whose session ended as its hub was fenced is kept for its time', ()
   one!.owed.delete(MAIN)
   one!.atOnce = true
   one!.write()
-  expect(one!.hub.counters.fenced).toBe(1)
+  expect([one!.hub.counters.fenced, one!.hub.archive.rooms.size]).toEqual([1, 1])
   pass(60_000, one!, two!)
   const { stored } = readPlace(one!.disk.records.get(MAIN)!.value)!
   expect([stored!.until > 0, one!.disk.blobs.size]).toEqual([true, 1])
@@ -212,6 +212,25 @@ test('a hub that beats again as it is about to be fenced is not', () => {
   two!.owed.add('hub 1')
   two!.write()
   expect(heartbeatsOn(one!)).toContain('hub 1')
+})
+
+test('what the store says of changes from before a hub was fenced counts for nothing', () => {
+  const [one, two] = hubs()
+  const { streams } = one!.session(2)
+  reads(two!)
+  one!.atOnce = false
+  const session = one!.hub.registers.rows.keys().next().value!
+  one!.say(streams[0]!, rolesOf(session, 'add', { backup: 2 }))
+  const late = sends(one!, MAIN)
+  pass(2 * STILL_MS, two!)
+  one!.now = two!.now
+  hub.wake(one!)
+  one!.write()
+  expect(one!.hub.counters.fenced).toBe(1)
+  hub.confirmWrite(one!, MAIN, (one!.disk.change(late) as { rev: number }).rev)
+  one!.owed.add(MAIN)
+  one!.write()
+  expect([one!.hub.places.size, tenderOf(one!)]).toEqual([0, 1])
 })
 
 test('requests of streams that are gone are forgotten', () => {

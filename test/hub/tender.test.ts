@@ -2,13 +2,18 @@
 // what a hub said that the others had taken for dead.
 // Method: hubs by hand on one disk, which are killed, stand still, come back and lose answers.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  type FromHub,
+  HUB_VERSION,
+  type ToHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { ASK_MS, GONE_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import { ABANDONED_MS } from '../../packages/hub/src/machine/tender.ts'
-import { Desk, proof } from './desk.ts'
+import { Desk, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 import { PlainDisk } from './plain-disk.ts'
 import {
@@ -99,6 +104,18 @@ describe('a heartbeat', () => {
     pass(5 * BEAT_MS, one!)
     expect(heartbeatsOn(one!)).toEqual(['hub rt'])
   })
+
+  test('that is on its way as its hub leaves is made, and removed then', () => {
+    const [one] = hubs(1)
+    one!.atOnce = false
+    one!.go(BEAT_MS)
+    one!.owed.delete('hub 1')
+    const change = hub.beginWrite(one!.hub, 'hub 1')!
+    hub.leave(one!)
+    hub.confirmWrite(one!, 'hub 1', (one!.disk.change(change) as { rev: number }).rev)
+    one!.write()
+    expect(heartbeatsOn(one!)).toEqual([])
+  })
 })
 
 describe('a hub that was killed', () => {
@@ -138,6 +155,7 @@ describe('a hub that was killed', () => {
     expect(tenderOf(two!)).toBe(1_001)
     pass(200_000, two!)
     expect([...two!.disk.records.keys()]).toEqual(['hub rt'])
+    expect([two!.hub.heartbeat!.hubs.size, two!.hub.elsewhere.size]).toEqual([0, 0])
   })
 
   test('in a move leaves a session at two places: both are claimed, and it has moved', () => {
@@ -206,6 +224,36 @@ test('a room that another hub has founded is not founded again, nor imported ove
   expect(two!.add(stream, 'main', 2)).toEqual([])
   expect(two!.hub.connections.get(stream)).toMatchObject({ created: 0 })
   expect([tenderOf(two!), two!.hub.registers.rows.size]).toEqual([1, 0])
+  const played = { epoch: 9, next: 7, time: 5_000, index: 3, segments: [], entrants: [] }
+  const terms = { playersMax: 4, topology: 'star', terms: 'keep=30', recovers: true } as const
+  const place = { game: 'g', room: 'main' }
+  const saved = { ...place, session: 'abc-1', hosts: false, ...terms, ...played }
+  expect(importRoom(two!, saved, place)).toBe('is there')
+})
+
+test('a stream that another hub passed on is not passed on again', () => {
+  const [one, two] = hubs()
+  one!.session(1)
+  reads(two!)
+  const guest = 999
+  two!.heard.set(guest, [])
+  hub.addStream(two!, guest, '10.1.1.1', true)
+  two!.say(guest, { kind: 'hello', version: HUB_VERSION })
+  two!.add(guest, 'main', 2)
+  expect(two!.closed.get(guest)).toMatch(/another hub has this room/)
+})
+
+test('news that are older than what a hub has read change nothing', () => {
+  const [one, two] = hubs()
+  const { streams } = one!.session(1)
+  const old = one!.disk.records.get(MAIN)!
+  one!.say(streams[0]!, {
+    ...{ kind: 'members', session: one!.hub.registers.rows.keys().next().value!, players: 2 },
+    members: [listed(1), listed(2)],
+  })
+  reads(two!)
+  hub.receiveNews(two!, MAIN, old)
+  expect(two!.hub.elsewhere.get(MAIN)!.entry.players).toBe(2)
 })
 
 describe('a hub that stood still', () => {
@@ -219,6 +267,7 @@ describe('a hub that stood still', () => {
     pass(BEAT_MS, two!)
     wakes(one!, two!)
     expect([one!.hub.counters.fenced, one!.hub.boot]).toEqual([1, 101])
+    expect([one!.hub.expiries.size, one!.hub.connections.size]).toEqual([0, 0])
     expect(streams.map((each) => one!.closed.has(each))).toEqual([true, true])
     pass(2 * BEAT_MS, one!, two!)
     const back = one!.open()
