@@ -16,6 +16,7 @@ interface End {
 
 export class Links implements HubLinks {
   readonly #hubs = new Map<number, Accept>()
+  readonly #cut = new Map<number, Accept>()
   readonly #open: { to: number; ends: [End, End] }[] = []
   /** Messages from hub to hub so far. */
   count = 0
@@ -45,10 +46,16 @@ export class Links implements HubLinks {
 
   /** That hub is reached no more, by any name so far. */
   cut(boot: number): void {
+    this.#cut.set(boot, this.#hubs.get(boot)!)
     this.#hubs.delete(boot)
     for (const { to, ends } of this.#open) {
       if (to === boot) for (const end of ends) this.#close(end)
     }
+  }
+
+  /** That hub is reached again. */
+  heal(boot: number): void {
+    this.#hubs.set(boot, this.#cut.get(boot)!)
   }
 
   #from(own: End, other: End): Stream {

@@ -204,7 +204,7 @@ describe('a room that another hub founded later', () => {
     expect([kinds(back), kinds(stranger)].map((each) => each.length)).toEqual([2, 2])
     disk.isQuiet = false
     disk.tell()
-    await two.pass(50 + BEAT_MS)
+    await two.pass(50 + 2 * BEAT_MS)
     expect(back.heard.at(-1)).toMatchObject({ kind: 'attached' })
     expect(stranger.heard.at(-1)).toMatchObject({ kind: 'refused', why: 'no session none-1' })
     expect([two.server.hub.lookups.size, two.server.hub.waiting.size]).toEqual([0, 0])
@@ -278,4 +278,66 @@ test('a datagram that is too long for the link between hubs is lost, and nothing
   expect([ada.isClosed, grace.isClosed]).toEqual([false, false])
   expect(ada.datagrams).toMatchObject([{ bytes: Uint8Array.of(4) }])
   expect(grace.datagrams).toMatchObject([{ bytes: Uint8Array.of(5) }])
+})
+
+test('a member of a room here that turns to one elsewhere has left the room here', async () => {
+  const { two, id } = await pair()
+  const [pia, grace] = [two.found(5, 'own'), two.found(2, 'own')]
+  await two.pass(BEAT_MS)
+  const added = pia.heard.at(-1) as FromHub & { kind: 'added' }
+  const { session } = added.entry
+  const attached = (caller: Caller, inc: number, own: number): void => {
+    caller.say({ kind: 'attach', request: 2, session, inc, proof: proof(own) })
+  }
+  attached(pia, 1, 5)
+  const members = [listed(1, 5), listed(2)]
+  pia.say({ kind: 'members', session, members, players: 2 })
+  attached(grace, 2, 2)
+  await two.pass(50)
+  attach(grace, id, 2)
+  await two.pass(50)
+  expect(grace.heard.at(-1)).toMatchObject({ kind: 'attached', session: id })
+  expect(pia.heard.at(-1)).toMatchObject({ kind: 'present', inc: 2, here: false })
+  grace.ends()
+  pia.say({ kind: 'members', session, members: members.slice(0, 1), players: 1 })
+  await two.pass(50)
+  expect([pia.isClosed, two.server.hub.counters.thrown]).toEqual([false, 0])
+})
+
+test('all who ask about an unknown session are answered at once, whoever asks meanwhile', async () => {
+  const { two } = await pair()
+  const callers = Array.from({ length: 4 }, () => new Caller(two.server))
+  for (const caller of callers) {
+    caller.say({ kind: 'get', request: 3, session: 'none-1' })
+    await two.pass(300)
+  }
+  await two.pass(BEAT_MS + 100)
+  expect(callers.map(({ heard }) => heard.at(-1)?.kind)).toEqual(Array(4).fill('refused'))
+  await two.pass(BEAT_MS)
+  expect([two.server.hub.lookups.size, two.server.hub.waiting.size]).toEqual([0, 0])
+})
+
+test('a request whose link ends is passed on again while that hub lives', async () => {
+  const { one, two, links } = await pair()
+  const { boot } = one.server.hub
+  const linus = two.found(3)
+  links.cut(boot)
+  await two.pass(100)
+  linus.say(asks(3))
+  await two.pass(100)
+  expect(kinds(linus)).toEqual(['welcome', 'signs'])
+  links.heal(boot)
+  for (let left = 4; left > 0; left--) {
+    await one.pass(BEAT_MS / 2)
+    await two.pass(BEAT_MS / 2)
+  }
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+})
+
+test('a hub that is full says so to who came in by another one', async () => {
+  const { one, two } = await pair()
+  one.server.isDraining = true
+  const linus = two.found(3)
+  await two.pass(100)
+  expect(linus.isClosed).toBe(true)
 })

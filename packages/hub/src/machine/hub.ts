@@ -12,7 +12,12 @@
  */
 
 import type { Millis, PeerId } from '../../../holdfast/src/machine.ts'
-import { DATAGRAM_MAX, type StoreChange, type StoredRecord } from '../../../holdfast/src/ports.ts'
+import {
+  type Closing,
+  DATAGRAM_MAX,
+  type StoreChange,
+  type StoredRecord,
+} from '../../../holdfast/src/ports.ts'
 import { negotiate, encodeVersions, formatVersions } from '../../../holdfast/src/wire/versions.ts'
 import { HUB_VERSIONS, type ToHub, toHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import * as register from './register.ts'
@@ -51,7 +56,7 @@ import {
 } from './state.ts'
 
 export { leave, isCutOff, start as startSharing } from './heartbeat.ts'
-export { end as endPassed, receive as receivePassed } from './passing.ts'
+export { receive as receivePassed } from './passing.ts'
 export { startOver } from './tender.ts'
 export { receiveTicket, receiveVerdict } from './sessions.ts'
 export { create, type Hub, type HubOut, type Turn } from './state.ts'
@@ -376,6 +381,13 @@ export function restored(hub: Hub): string[] {
   return [...stale, ...Array.from(hub.moves.values(), ({ from }) => from)]
 }
 
+/** The other hub ended a stream that was passed on, or is not reached: then without a closing. */
+export function endPassed(turn: Turn, connection: number, closing: Closing | null = null): void {
+  const message = passing.end(turn, connection, closing)
+  const call = callOf(turn, connection)
+  if (call && message) dispatch(call, message)
+}
+
 /** The record of a place was read. @param found  null if there is none; why it cannot be read */
 export function receiveRecord(
   turn: Turn,
@@ -455,6 +467,7 @@ export function wake(turn: Turn): void {
   if (heartbeat.wake(turn)) {
     sweepHubs(turn)
     for (const place of passing.endLookups(turn)) resumeWaiting(turn, place)
+    for (const place of passing.retries(turn)) resumeWaiting(turn, place)
   }
   const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {

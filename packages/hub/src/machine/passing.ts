@@ -22,6 +22,7 @@ import * as elsewhere from './elsewhere.ts'
 import * as heartbeat from './heartbeat.ts'
 import * as places from './places.ts'
 import { type Place, placeOf } from './register.ts'
+import { detach } from './attachment.ts'
 import { setMember } from './stream-limits.ts'
 import { type Call, callOf, type Elsewhere, MOVED, type Routed, type Turn, wait } from './state.ts'
 import * as tender from './tender.ts'
@@ -70,9 +71,13 @@ function goElsewhere(call: Call, message: Routed, other: Elsewhere): void {
     return tender.claim(call, other)
   }
   if (from.passedTo !== other.tender) {
+    // It leaves a room of this hub.
+    detach(call)
     from.passedTo = other.tender
     from.passedPlace = placeOf(other.entry)
     send(call, { kind: 'hello', version: from.version })
+    // The other hub cannot be reached: `retries`.
+    if ((from.passedTo as number) === 0) return wait(call, other.entry, message)
   }
   if (message.kind === 'attach') from.passedInc = message.inc
   from.passedRequest = message
@@ -87,10 +92,9 @@ function lookUp(call: Call, message: Exclude<Routed, { kind: 'add' }>): boolean 
   const isOwn = session.startsWith(`${hub.boot.toString(36)}-`)
   if (isOwn && !hub.archive.rooms.has(session)) return false
   const until = hub.lookups.get(session) ?? now + LOOKUP_MS
-  if (until <= now || (hub.lookups.size >= LOOKUPS_MAX && !hub.lookups.has(session))) {
-    hub.lookups.delete(session)
-    return false
-  }
+  // `endLookups` forgets it once nobody waits.
+  if (until <= now) return false
+  if (hub.lookups.size >= LOOKUPS_MAX && !hub.lookups.has(session)) return false
   hub.lookups.set(session, until)
   wait(call, lookupPlace(session), message)
   return true
@@ -140,7 +144,7 @@ export function sweep(turn: Turn): void {
   for (const [connection, { passedTo }] of [...hub.connections]) {
     if (passedTo === 0 || heartbeat.goneAt(hub, passedTo) > now) continue
     out.unpass(connection)
-    end(turn, connection)
+    end(turn, connection, null)
   }
 }
 
@@ -170,18 +174,36 @@ function noteMember(call: Call, message: FromHub): void {
   if (isAway && message.inc === from.inc) setMember(call, from, '', 0)
 }
 
-/** The other hub ended the stream, or is not reached: a member must come again. */
-export function end(turn: Turn, connection: number, closing: Closing = LOST): void {
+/**
+ * The other hub ended the stream, or is not reached: a member must come again.
+ *
+ * @param closing  of the other hub; null if it is not reached
+ * @returns the request that is this hub's to answer by now
+ */
+export function end(turn: Turn, connection: number, closing: Closing | null): Routed | null {
   const call = callOf(turn, connection)
-  if (!call || call.from.passedTo === 0) return
+  if (!call || call.from.passedTo === 0) return null
   const { hub, from, out } = call
   from.passedTo = 0
   const { passedPlace: place, passedRequest: message } = from
   from.passedRequest = null
-  if (from.inc !== 0 || closing.kind === 'refused') return out.close(connection, closing)
+  const isRouted = closing === null || closing.why === MOVED.why
+  if (from.inc !== 0 || !isRouted) {
+    out.close(connection, closing ?? LOST)
+    return null
+  }
   // What it asks next is routed anew.
   const other = hub.elsewhere.get(place)
-  if (!other) return
+  if (!other) return message
   if (message) wait(call, other.entry, message)
   places.read(turn, place)
+  return null
+}
+
+/** The places whose tender lives, but was not reached: their requests are routed again. */
+export function retries({ hub, now }: Turn): string[] {
+  return [...hub.waiting.keys()].filter((key) => {
+    const other = hub.elsewhere.get(key)
+    return other !== undefined && heartbeat.goneAt(hub, other.tender) > now
+  })
 }

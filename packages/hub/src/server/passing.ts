@@ -7,6 +7,7 @@ import {
   type Accept,
   type Closing,
   CLOSING_MAX,
+  STREAM_BACKLOG_MAX,
   STREAM_MESSAGE_MAX,
   type Stream,
   type StreamEvents,
@@ -59,6 +60,8 @@ export interface PassingEvents {
 
 /** Longest message of a process that a link carries: only a forged datagram is longer. */
 const PASSED_MAX: number = STREAM_MESSAGE_MAX - 16
+/** Bytes that wait in a link, from which on whoever says more is ended. */
+const BEHIND: number = STREAM_BACKLOG_MAX / 2
 /** Most messages that wait for a stream to open. */
 const WAITING_MAX = 4_096
 
@@ -66,7 +69,8 @@ interface Link {
   readonly stream: Stream
   /** What is sent once the stream is open; null then. */
   waiting: Up[] | null
-  readonly passed: Set<number>
+  /** The streams in it, by numbers that are never used again. */
+  readonly passed: Map<number, number>
   readonly queue: relayQueue.RelayQueue
 }
 
@@ -75,8 +79,9 @@ export class Passing {
   readonly #accept: Accept
   readonly #events: PassingEvents
   readonly #open = new Map<number, Link>()
-  /** The hub to which each stream is passed. */
-  readonly #passed = new Map<number, number>()
+  /** The hub to which each stream is passed, and its number in that link. */
+  readonly #passed = new Map<number, { to: number; stream: number }>()
+  #count = 0
 
   /** @param accept  takes the streams that other hubs pass to this one */
   constructor(links: HubLinks, accept: Accept, events: PassingEvents) {
@@ -92,15 +97,23 @@ export class Passing {
   /** Passes bytes of a process's stream to another hub. Datagrams are lost if it is behind. */
   pass(connection: number, remote: string, to: number, bytes: Uint8Array): void {
     const link = this.#open.get(to) ?? this.#dial(to)
-    if (!link.passed.has(connection)) {
-      link.passed.add(connection)
-      this.#passed.set(connection, to)
-      this.#send(to, link, { kind: 'open', stream: connection, remote })
-    }
     if (bytes.length > PASSED_MAX) return
     const isDatagram = readFrame(bytes)?.kind !== 'message'
     if (isDatagram && !this.#hasRoom(link, connection, bytes)) return
-    this.#send(to, link, { kind: 'said', stream: connection, bytes })
+    // One that sends more than the link takes must not end all others in it.
+    if (!isDatagram && link.stream.backlog() > BEHIND) return this.#endOne(connection)
+    const stream = this.#passed.get(connection)?.stream ?? ++this.#count
+    if (!this.#passed.has(connection)) {
+      link.passed.set(stream, connection)
+      this.#passed.set(connection, { to, stream })
+      this.#send(to, link, { kind: 'open', stream, remote })
+    }
+    if (link.passed.has(stream)) this.#send(to, link, { kind: 'said', stream, bytes })
+  }
+
+  #endOne(connection: number): void {
+    this.stop(connection)
+    this.#events.ended(connection, LEAVES)
   }
 
   #hasRoom({ stream, waiting, queue }: Link, connection: number, { length }: Uint8Array): boolean {
@@ -109,11 +122,11 @@ export class Passing {
 
   /** The stream of a process ended, or is this hub's own again. */
   stop(connection: number): void {
-    const to = this.#passed.get(connection)
-    const link = to !== undefined && this.#open.get(to)
+    const { to = 0, stream = 0 } = this.#passed.get(connection) ?? {}
+    const link = this.#open.get(to)
     if (!link) return
     this.#forget(link, connection)
-    this.#send(to, link, { kind: 'closed', stream: connection })
+    this.#send(to, link, { kind: 'closed', stream })
   }
 
   #dial(to: number): Link {
@@ -122,7 +135,7 @@ export class Passing {
       message: (bytes) => this.#receive(to, decode(down, bytes)),
       closed: () => this.#end(to),
     })
-    const link: Link = { stream, waiting: [], passed: new Set(), queue: relayQueue.create() }
+    const link: Link = { stream, waiting: [], passed: new Map(), queue: relayQueue.create() }
     this.#open.set(to, link)
     return link
   }
@@ -144,14 +157,15 @@ export class Passing {
 
   #receive(to: number, message: Down | null): void {
     const link = this.#open.get(to)
-    if (!message || !link?.passed.has(message.stream)) return
-    if (message.kind === 'said') return this.#events.said(message.stream, message.bytes)
-    this.#forget(link, message.stream)
-    this.#events.ended(message.stream, { kind: message.as, why: message.why })
+    const connection = message && link?.passed.get(message.stream)
+    if (!message || !link || connection === undefined || connection === null) return
+    if (message.kind === 'said') return this.#events.said(connection, message.bytes)
+    this.#forget(link, connection)
+    this.#events.ended(connection, { kind: message.as, why: message.why })
   }
 
   #forget({ passed }: Link, connection: number): void {
-    passed.delete(connection)
+    passed.delete(this.#passed.get(connection)?.stream ?? 0)
     this.#passed.delete(connection)
   }
 
@@ -159,7 +173,7 @@ export class Passing {
     const link = this.#open.get(to)
     if (!link) return
     this.#open.delete(to)
-    for (const connection of [...link.passed]) {
+    for (const connection of [...link.passed.values()]) {
       this.#forget(link, connection)
       this.#events.ended(connection)
     }
