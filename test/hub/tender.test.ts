@@ -256,6 +256,27 @@ test('news that are older than what a hub has read change nothing', () => {
   expect(two!.hub.elsewhere.get(MAIN)!.entry.players).toBe(2)
 })
 
+test('a stored room that another hub renamed is known by its new name alone', () => {
+  const [one, two] = hubs()
+  const room = new Kept(one)
+  room.keep('whole ', 1)
+  const end = { ...recovery(room.id), inc: 1, proof: proof(1), primary: 1, why: 'end' } as ToHub
+  one!.say(room.founder, end)
+  reads(two!)
+  // A request for it fails, so that its record is in memory.
+  const there = Object.assign(Object.create(Kept.prototype) as Kept, { desk: two, room: 'main' })
+  there.ask(two!.open(), 5, { playersMax: 0 })
+  expect(two!.hub.places.has(MAIN)).toBe(true)
+  one!.go(60_000)
+  room.ask(one!.open(), 3, { fresh: true })
+  const aside = `${MAIN}~${room.id}`
+  for (const key of [aside, MAIN]) {
+    hub.receiveNews(two!, key, two!.disk.records.get(key) ?? null)
+  }
+  expect([two!.hub.moves.size, two!.hub.archive.rooms.get(room.id)?.place]).toEqual([0, aside])
+  expect(two!.hub.elsewhere.get(MAIN)?.entry.session).not.toBe(room.id)
+})
+
 describe('a hub that stood still', () => {
   test('starts over under another name: its streams are closed, its rooms are not its own', () => {
     const [one, two] = hubs()

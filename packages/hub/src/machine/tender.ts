@@ -108,6 +108,11 @@ export function hear(turn: Turn, key: string, found: StoredRecord | null): boole
   const { rev = 0 } = known ?? {}
   if (found && found.rev <= rev) return false
   const record = found && places.readPlace(found.value)
+  const { session = '' } = record?.session.entry ?? {}
+  // What this hub does with the session counts here, at whatever place.
+  if (hub.registers.rows.has(session) || hub.moves.has(session)) return false
+  const before = hub.archive.rooms.get(session)?.place
+  if (before !== undefined) archive.adopt(hub.archive, before, null)
   elsewhere.forget(hub, key)
   archive.adopt(hub.archive, key, null)
   if (record) places.restore(hub, now, record, found!.rev)
@@ -174,8 +179,8 @@ function settle(
     elsewhere.note(hub, now, found.record, found.rev)
     return true
   }
-  if (isKnown && !register.rowAt(hub.registers, key))
-    places.restore(hub, now, found.record, found.rev)
+  const isOpen = isKnown && !register.rowAt(hub.registers, key)
+  if (isOpen) places.restore(hub, now, found.record, found.rev)
   return false
 }
 
