@@ -4,8 +4,8 @@
 //
 // The package has what its doors and its program reach, and no other file. JavaScript goes without
 // comments and indented by one character; its source maps have the TypeScript that it was made of.
-// The declarations of what a door hands out, and of all faces, keep what they say of it. Pages: the
-// list of rooms alone.
+// What a door hands out, and all faces, keep in their declarations and in these sources what they
+// say of it; the comments of all others are in the repository. Pages: the list of rooms alone.
 
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync } from 'node:fs'
@@ -78,11 +78,16 @@ async function reprint(path, met) {
   )
   // As if the source stood beside: that is where debuggers and traces show it.
   const sources = [basename(path).replace(/js$/, 'ts')]
-  const { sourcesContent } = map
+  const sourcesContent = isMet ? map.sourcesContent : map.sourcesContent.map(withoutPapers)
   const mappings = encode(decode(map.mappings).map(linesOnly))
   const own = { version: 3, sources, sourcesContent, names: [], mappings }
   writeFileSync(`${path}.map`, JSON.stringify(own))
   writeFileSync(path, `${code}//# sourceMappingURL=${basename(path)}.map\n`)
+}
+
+// The lines stay where they are.
+function withoutPapers(text) {
+  return text.replace(/\/\*\*[^]*?\*\//g, (paper) => paper.replace(/[^\n]/g, ''))
 }
 
 // Where another line of the source begins: columns and names are nine tenths of a map.
