@@ -18,6 +18,8 @@ export class Links implements HubLinks {
   readonly #hubs = new Map<number, Accept>()
   readonly #cut = new Map<number, Accept>()
   readonly #open: { to: number; ends: [End, End] }[] = []
+  /** Bytes that wait in each of them. */
+  backlog = 0
   /** Messages from hub to hub so far. */
   count = 0
 
@@ -67,7 +69,7 @@ export class Links implements HubLinks {
         queueMicrotask(() => other.isOpen && other.events.message(bytes))
         return true
       },
-      backlog: () => 0,
+      backlog: () => this.backlog,
       close: () => {
         own.isOpen = false
         queueMicrotask(() => this.#close(other))

@@ -3,8 +3,20 @@
 // Method: whole hubs on one disk, with streams between them that the test cuts.
 import { describe, expect, test } from 'vitest'
 import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { STREAM_MESSAGE_MAX } from '../../packages/holdfast/src/ports.ts'
-import { frameKnock, frameRelay, type HubFrame } from '../../packages/holdfast/src/wire/relay.ts'
+import {
+  type Accept,
+  type Stream,
+  STREAM_BACKLOG_MAX,
+  STREAM_MESSAGE_MAX,
+  type StreamEvents,
+} from '../../packages/holdfast/src/ports.ts'
+import { type HubLinks, Passing } from '../../packages/hub/src/server/passing.ts'
+import {
+  frameKnock,
+  frameMessage,
+  frameRelay,
+  type HubFrame,
+} from '../../packages/holdfast/src/wire/relay.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { LOOKUP_MS } from '../../packages/hub/src/machine/passing.ts'
 import { storedRooms } from '../../packages/hub/src/rooms.ts'
@@ -340,4 +352,46 @@ test('a hub that is full says so to who came in by another one', async () => {
   const linus = two.found(3)
   await two.pass(100)
   expect(linus.isClosed).toBe(true)
+})
+
+test('a stream that says more than the link takes ends, and no other one in it', async () => {
+  const { two, links, id } = await pair()
+  const [grace, linus] = [two.found(2), two.found(3)]
+  attach(grace, id, 2)
+  await two.pass(100)
+  links.backlog = STREAM_BACKLOG_MAX / 2 + 1
+  grace.say({ kind: 'get', request: 9, session: id })
+  await two.pass(50)
+  links.backlog = 0
+  linus.say(asks(3))
+  await two.pass(50)
+  expect([grace.isClosed, linus.isClosed]).toEqual([true, false])
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+})
+
+test('the late end of a stream does not end the next one of the same process', () => {
+  const sent: Uint8Array[] = []
+  const ended: number[] = []
+  let events: StreamEvents | null = null
+  const stream: Stream = {
+    send: (bytes) => sent.push(bytes) > 0,
+    backlog: () => 0,
+    close: () => {},
+  }
+  const links: HubLinks = { listen: () => {}, open: (_boot, own) => ((events = own), stream) }
+  const accept: Accept = () => ({ opened: () => {}, message: () => {}, closed: () => {} })
+  const passing = new Passing(links, accept, {
+    said: () => {},
+    ended: (connection) => void ended.push(connection),
+  })
+  const hello = frameMessage(Uint8Array.of(1, 5))
+  passing.pass(7, '10.0.0.1', 2, hello)
+  events!.opened()
+  const [open] = sent
+  passing.stop(7)
+  passing.pass(7, '10.0.0.1', 2, hello)
+  // `closed` of the first one: its number, `full`, no reason.
+  events!.message(Uint8Array.of(2, open![1]!, 1, 0))
+  expect(ended).toEqual([])
+  expect(sent.filter(([kind]) => kind === 1).map((bytes) => bytes[1])).toEqual([1, 2])
 })

@@ -4,6 +4,7 @@ import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/me
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { BEAT_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
+import { GONE_MS } from '../../packages/hub/src/machine/register.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { Desk, proof } from './desk.ts'
 import { PlainDisk } from './plain-disk.ts'
@@ -61,4 +62,17 @@ export const recovery = (session: string): ToHub => {
 /** What that stream heard last, apart from whether it lives. */
 export const lastOf = (desk: Desk, stream: number): FromHub | undefined => {
   return desk.heard.get(stream)!.findLast(({ kind }) => kind !== 'areYouAlive')
+}
+
+/** A hub that dies in the middle of a move: its session is at two places. */
+export function halfMoved(): { one: Desk; two: Desk; id: string; aside: string } {
+  const [one, two] = hubs()
+  const { id, streams } = one!.session(1)
+  one!.recovers = false
+  one!.close(streams[0]!)
+  pass(GONE_MS + 100, one!, two!)
+  one!.store = (change) => (change.value ? one!.disk.change(change) : GONE)
+  one!.add(one!.open(), 'main', 2)
+  reads(two!)
+  return { one: one!, two: two!, id, aside: `${MAIN}~${id}` }
 }

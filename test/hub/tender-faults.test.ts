@@ -12,7 +12,17 @@ import { Desk, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 import { PlainDisk } from './plain-disk.ts'
 import { Scene } from './server-scene.ts'
-import { GONE, heartbeatsOn, hubs, lastOf, MAIN, pass, reads, tenderOf } from './shared-hubs.ts'
+import {
+  GONE,
+  halfMoved,
+  heartbeatsOn,
+  hubs,
+  lastOf,
+  MAIN,
+  pass,
+  reads,
+  tenderOf,
+} from './shared-hubs.ts'
 
 const rolesOf = (session: string, why: string, more: object): ToHub => {
   const own = { session, inc: 1, proof: proof(1), expect: 1, primary: 1, backup: 0 }
@@ -23,19 +33,6 @@ const rolesOf = (session: string, why: string, more: object): ToHub => {
 function sends(desk: Desk, key: string): StoreChange {
   desk.owed.delete(key)
   return hub.beginWrite(desk.hub, key)!
-}
-
-/** A hub that dies in the middle of a move: its session is at two places. */
-function halfMoved(): { one: Desk; two: Desk; id: string; aside: string } {
-  const [one, two] = hubs()
-  const { id, streams } = one!.session(1)
-  one!.recovers = false
-  one!.close(streams[0]!)
-  pass(GONE_MS + 100, one!, two!)
-  one!.store = (change) => (change.value ? one!.disk.change(change) : GONE)
-  one!.add(one!.open(), 'main', 2)
-  reads(two!)
-  return { one: one!, two: two!, id, aside: `${MAIN}~${id}` }
 }
 
 test('a hub that lost a room writes nothing of it, also not what was requested before', () => {

@@ -11,13 +11,14 @@ import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
-import { ASK_MS, GONE_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
+import { ASK_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import { ABANDONED_MS } from '../../packages/hub/src/machine/tender.ts'
 import { Desk, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
 import { PlainDisk } from './plain-disk.ts'
 import {
   GONE,
+  halfMoved,
   heartbeatsOn,
   hubs,
   lastOf,
@@ -159,20 +160,13 @@ describe('a hub that was killed', () => {
   })
 
   test('in a move leaves a session at two places: both are claimed, and it has moved', () => {
-    const [one, two] = hubs()
-    const { id, streams } = one!.session(1)
-    one!.recovers = false
-    one!.close(streams[0]!)
-    pass(GONE_MS + 100, one!, two!)
-    one!.store = (change) => (change.value ? one!.disk.change(change) : GONE)
-    one!.add(one!.open(), 'main', 2)
-    expect(tenderOf(one!, `${MAIN}~${id}`)).toBe(1)
-    reads(two!)
-    const stream = two!.open()
-    two!.attach(stream, id, 1)
-    pass(STILL_MS + 3 * BEAT_MS, two!)
-    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
-    expect([...two!.disk.records.keys()]).toEqual(['hub rt', `${MAIN}~${id}`])
+    const { two, id, aside } = halfMoved()
+    expect(tenderOf(two, aside)).toBe(1)
+    const stream = two.open()
+    two.attach(stream, id, 1)
+    pass(STILL_MS + 3 * BEAT_MS, two)
+    expect(lastOf(two, stream)).toMatchObject({ kind: 'attached' })
+    expect([...two.disk.records.keys()]).toEqual(['hub rt', aside])
   })
 
   test('leaves a stored room, which is opened with its segments', () => {

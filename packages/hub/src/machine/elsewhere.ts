@@ -1,19 +1,23 @@
-/** Places whose sessions other hubs of a shared store tend, or tended until they were gone. */
+/** Places whose sessions belong to other hubs of a shared store, alive or gone. */
 
-import type { ToHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import * as archive from './archive.ts'
 import * as heartbeat from './heartbeat.ts'
 import { placeOf } from './register.ts'
-import type { Claim, Elsewhere, Hub, PlaceRecord } from './state.ts'
+import type { Claim, Elsewhere, Hub, PlaceRecord, Routed } from './state.ts'
 
 /** Whether the session of a record belongs to another hub. */
 export function isElsewhere({ heartbeat: own, boot }: Hub, known: PlaceRecord): boolean {
   return own !== null && known.lasts && known.boot !== boot
 }
 
-/** Notes that another hub tends a place. @param rev  the revision of the record */
-export function note(hub: Hub, now: Millis, { boot, session }: PlaceRecord, rev: number): void {
+/** Notes that a place belongs to another hub. @param rev  the revision of the record */
+export function note(
+  hub: Hub,
+  now: Millis,
+  { boot, session }: Pick<PlaceRecord, 'boot' | 'session'>,
+  rev: number,
+): void {
   const { entry } = session
   const key = placeOf(entry)
   const { serial = ++hub.serials } = hub.elsewhere.get(key) ?? {}
@@ -32,18 +36,11 @@ export function forget({ elsewhere, sessionsElsewhere }: Hub, key: string): void
   if (sessionsElsewhere.get(session) === key) sessionsElsewhere.delete(session)
 }
 
-/** The place that a request is about, if another hub tends or tended it; null otherwise. */
-export function placeOfRequest(hub: Hub, message: ToHub): Elsewhere | null {
-  switch (message.kind) {
-    case 'add':
-      return hub.elsewhere.get(placeOf(message)) ?? null
-    case 'get':
-    case 'change':
-    case 'attach':
-      return hub.elsewhere.get(hub.sessionsElsewhere.get(message.session) ?? '') ?? null
-    default:
-      return null
-  }
+/** The place that a request is about, if another hub has or had it. */
+export function placeOfRequest(hub: Hub, message: Routed): Elsewhere | undefined {
+  const { elsewhere, sessionsElsewhere } = hub
+  if (message.kind === 'add') return elsewhere.get(placeOf(message))
+  return elsewhere.get(sessionsElsewhere.get(message.session) ?? '')
 }
 
 /** The claim that a place belongs to; undefined for none. */
@@ -51,7 +48,7 @@ export function claimAt({ claims, claimedPlaces }: Hub, key: string): Claim | un
   return claims.get(claimedPlaces.get(key) ?? '')
 }
 
-/** What a claim writes at a place, under this hub's name; null for nothing. */
+/** The record that a claim is about to write at a place; null if it writes none. */
 export function claimedAt(
   hub: Hub,
   key: string,

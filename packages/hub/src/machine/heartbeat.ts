@@ -14,13 +14,13 @@ import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { StoreChange, StoredRecord } from '../../../holdfast/src/ports.ts'
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import { encode, record, u32, varint, word } from '../../../holdfast/src/wire/layout.ts'
-import type { Heartbeat, Hub, OtherHub, Turn } from './state.ts'
+import { type Heartbeat, type Hub, load, type OtherHub, type Turn } from './state.ts'
 
 /** How often a hub changes its record, and reads those of the others. */
 export const BEAT_MS: Millis = 500
 /** A hub whose record has been unchanged for this long is fenced. */
 export const STILL_MS: Millis = 2_000
-/** A gap between two reads after which the time that a record was unchanged counts anew. */
+/** After a longer gap between two reads the time that a record was unchanged starts at zero. */
 const GAP_MS: Millis = 3 * BEAT_MS
 
 /** Keys of heartbeats begin with this, and those of places with a digit. */
@@ -43,8 +43,7 @@ export function keyOf(boot: number): string {
 
 /** The hub whose heartbeat has that key; null if it is the key of something else. */
 export function bootOf(key: string): number | null {
-  const boot = key.startsWith(PREFIX) ? Number.parseInt(key.slice(PREFIX.length), 36) : NaN
-  return keyOf(boot) === key ? boot : null
+  return key.startsWith(PREFIX) ? Number.parseInt(key.slice(PREFIX.length), 36) : null
 }
 
 /** From now on this hub reads the heartbeat of that one. */
@@ -76,11 +75,7 @@ export function wake({ hub, now, out }: Turn): boolean {
   own.dueAt = now + BEAT_MS
   if (own.requestedAt === null && !own.isLeaving) request({ hub, now, out })
   for (const [boot, { goneAt: gone }] of own.hubs) {
-    const key = keyOf(boot)
-    if (gone === Infinity && !hub.loads.has(key)) {
-      hub.loads.add(key)
-      out.load(key)
-    }
+    if (gone === Infinity) load({ hub, out }, keyOf(boot))
   }
   return true
 }
@@ -162,7 +157,7 @@ export function receive(turn: Turn, boot: number, found: StoredRecord | string |
   const other = hub.heartbeat?.hubs.get(boot)
   if (!other || typeof found === 'string') return
   if (!found) return remove(hub, now, boot)
-  // While no heartbeat is acknowledged, others cannot make theirs either.
+  // While the store acknowledges no heartbeat of this hub, it may take none of the others.
   const isNew = other.rev !== found.rev || now - other.readAt > GAP_MS || isCutOff(hub, now)
   if (isNew) note(other, now, found.rev)
   other.readAt = now

@@ -73,8 +73,7 @@ export function addStream(
   isPassed = false,
 ): void {
   const from: Connection = {
-    ...{ greeted: false, version: 0, isPassed, passedTo: 0 },
-    ...{ passedPlace: '', passedInc: 0, passedRequest: null },
+    ...{ greeted: false, version: 0, isPassed, passed: null },
     session: '',
     inc: 0,
     isReplaced: false,
@@ -106,7 +105,7 @@ export function removeStream(turn: Turn, connection: number): void {
   turn.hub.connections.delete(connection)
   turn.hub.mute.delete(connection)
   if (call) {
-    if (call.from.passedTo !== 0) turn.out.unpass(connection)
+    if (call.from.passed) turn.out.unpass(connection)
     if (turn.hub.heartbeat) waitNoMore(turn.hub, connection)
     leaveSeat(call.from)
     call.from.account.streams.delete(connection)
@@ -123,8 +122,8 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   const { hub, now, from, out } = call
   from.lastMessageAt = now
   const frame = readFrame(bytes)
-  if (from.passedTo !== 0 && frame && frame.kind !== 'message') {
-    if (mayRelay(call, frame.bytes.length)) out.pass(connection, from.passedTo, bytes)
+  if (from.passed && frame && frame.kind !== 'message') {
+    if (mayRelay(call, frame.bytes.length)) out.pass(connection, from.passed.to, bytes)
     return
   }
   if (frame?.kind === 'relay' && from.inc !== 0) return relay(call, frame.peer, frame.bytes)

@@ -18,13 +18,22 @@ import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { Closing } from '../../../holdfast/src/ports.ts'
 import { decode, encode } from '../../../holdfast/src/wire/layout.ts'
 import { frameMessage, readFrame } from '../../../holdfast/src/wire/relay.ts'
+import { detach } from './attachment.ts'
 import * as elsewhere from './elsewhere.ts'
 import * as heartbeat from './heartbeat.ts'
-import * as places from './places.ts'
 import { type Place, placeOf } from './register.ts'
-import { detach } from './attachment.ts'
 import { setMember } from './stream-limits.ts'
-import { type Call, callOf, type Elsewhere, MOVED, type Routed, type Turn, wait } from './state.ts'
+import {
+  type Call,
+  callOf,
+  type Connection,
+  type Elsewhere,
+  load,
+  MOVED,
+  type Routed,
+  type Turn,
+  wait,
+} from './state.ts'
 import * as tender from './tender.ts'
 
 /** How long requests about an unknown session wait for the store to tell of it. */
@@ -48,40 +57,40 @@ export function route(call: Call, message: ToHub): boolean {
     case 'attach': {
       const other = elsewhere.placeOfRequest(hub, message)
       if (other) goElsewhere(call, message, other)
-      else if (from.passedTo === 0) return message.kind !== 'add' && lookUp(call, message)
+      else if (!from.passed) return message.kind !== 'add' && lookUp(call, message)
       else if (message.kind === 'add' || hub.registers.rows.has(message.session)) {
-        return !stop(call, message)
-      } else send(call, message)
+        return !takeBack(call, message)
+      } else send(call, from.passed.to, message)
       return true
     }
     default:
-      if (from.passedTo === 0) return false
-      send(call, message)
+      if (!from.passed) return false
+      send(call, from.passed.to, message)
       return true
   }
 }
 
-function goElsewhere(call: Call, message: Routed, other: Elsewhere): void {
+function goElsewhere(call: Call, message: Routed, { entry, tender: to }: Elsewhere): void {
   const { hub, now, connection, from, out } = call
   if (from.isPassed) return out.close(connection, MOVED)
-  const isGone = heartbeat.goneAt(hub, other.tender) <= now
-  if ((isGone || from.passedTo !== other.tender) && !stop(call, message)) return
+  const isGone = heartbeat.goneAt(hub, to) <= now
+  if ((isGone || from.passed?.to !== to) && !takeBack(call, message)) return
   if (isGone) {
-    wait(call, other.entry, message)
-    return tender.claim(call, other)
+    wait(call, entry, message)
+    return tender.claim(call, entry)
   }
-  if (from.passedTo !== other.tender) {
-    // It leaves a room of this hub.
+  if (!from.passed) {
+    // The stream may have been a member's of a room of this hub.
     detach(call)
-    from.passedTo = other.tender
-    from.passedPlace = placeOf(other.entry)
-    send(call, { kind: 'hello', version: from.version })
-    // The other hub cannot be reached: `retries`.
-    if ((from.passedTo as number) === 0) return wait(call, other.entry, message)
+    from.passed = { to, place: placeOf(entry), inc: 0, request: null }
+    send(call, to, { kind: 'hello', version: from.version })
   }
-  if (message.kind === 'attach') from.passedInc = message.inc
-  from.passedRequest = message
-  send(call, message)
+  // The link to that hub may have failed with the first message: see `retries`.
+  const passed = from.passed as Connection['passed']
+  if (!passed) return wait(call, entry, message)
+  if (message.kind === 'attach') passed.inc = message.inc
+  passed.request = message
+  send(call, to, message)
 }
 
 // Another hub may have founded the session a moment ago. @returns whether the request waits
@@ -118,18 +127,17 @@ export function endLookups({ hub, now }: Turn): string[] {
   return due
 }
 
-function send({ connection, from, out }: Call, message: ToHub): void {
-  out.pass(connection, from.passedTo, frameMessage(encode(toHub, message)))
+function send({ connection, out }: Call, to: number, message: ToHub): void {
+  out.pass(connection, to, frameMessage(encode(toHub, message)))
 }
 
-// From now on the stream is this hub's. @returns false if it was closed: its member does not know
-// that it is attached no more
-function stop(call: Call, { kind }: Routed): boolean {
+// Stops passing a stream on. @returns false if that closed it, because it was attached at the other
+// hub and its process would not notice that it no longer is
+function takeBack(call: Call, { kind }: Routed): boolean {
   const { connection, from, out } = call
-  if (from.passedTo === 0) return true
+  if (!from.passed) return true
   const isMember = from.inc !== 0
-  from.passedTo = 0
-  from.passedRequest = null
+  from.passed = null
   setMember(call, from, '', 0)
   out.unpass(connection)
   if (!isMember || kind === 'add' || kind === 'attach') return true
@@ -141,8 +149,8 @@ function stop(call: Call, { kind }: Routed): boolean {
 export function sweep(turn: Turn): void {
   const { hub, now, out } = turn
   if (!heartbeat.hasGone(hub, now)) return
-  for (const [connection, { passedTo }] of [...hub.connections]) {
-    if (passedTo === 0 || heartbeat.goneAt(hub, passedTo) > now) continue
+  for (const [connection, { passed }] of [...hub.connections]) {
+    if (!passed || heartbeat.goneAt(hub, passed.to) > now) continue
     out.unpass(connection)
     end(turn, connection, null)
   }
@@ -151,17 +159,16 @@ export function sweep(turn: Turn): void {
 /** The other hub says something to a stream that was passed to it. */
 export function receive(turn: Turn, connection: number, bytes: Uint8Array): void {
   const call = callOf(turn, connection)
-  if (!call || call.from.passedTo === 0) return
+  if (!call?.from.passed) return
   const { from, out } = call
   const frame = readFrame(bytes)
   if (frame?.kind === 'relay') return out.relay(connection, frame.peer, frame.bytes)
   if (frame?.kind === 'knock') return out.knock(connection, frame.peer, frame.bytes)
   const message = frame && decode(fromHub, frame.bytes)
-  // This hub has said its own.
+  // The process has had these from its own hub.
   if (!message || message.kind === 'welcome' || message.kind === 'signs') return
-  if ('request' in message && message.request === from.passedRequest?.request) {
-    from.passedRequest = null
-  }
+  const { passed } = from
+  if ('request' in message && message.request === passed?.request?.request) passed.request = null
   noteMember(call, message)
   out.send(connection, bytes)
   from.lastRequestAt = turn.now
@@ -169,7 +176,7 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
 
 function noteMember(call: Call, message: FromHub): void {
   const { from } = call
-  if (message.kind === 'attached') setMember(call, from, message.session, from.passedInc)
+  if (message.kind === 'attached') setMember(call, from, message.session, from.passed!.inc)
   const isAway = message.kind === 'present' && !message.here && message.session === from.session
   if (isAway && message.inc === from.inc) setMember(call, from, '', 0)
 }
@@ -182,25 +189,24 @@ function noteMember(call: Call, message: FromHub): void {
  */
 export function end(turn: Turn, connection: number, closing: Closing | null): Routed | null {
   const call = callOf(turn, connection)
-  if (!call || call.from.passedTo === 0) return null
+  if (!call?.from.passed) return null
   const { hub, from, out } = call
-  from.passedTo = 0
-  const { passedPlace: place, passedRequest: message } = from
-  from.passedRequest = null
+  const { place, request } = call.from.passed
+  from.passed = null
   const isRouted = closing === null || closing.why === MOVED.why
   if (from.inc !== 0 || !isRouted) {
     out.close(connection, closing ?? LOST)
     return null
   }
-  // What it asks next is routed anew.
   const other = hub.elsewhere.get(place)
-  if (!other) return message
-  if (message) wait(call, other.entry, message)
-  places.read(turn, place)
+  if (!other) return request
+  // Until the record tells which hub has the place by now.
+  if (request) wait(call, other.entry, request)
+  load(turn, place)
   return null
 }
 
-/** The places whose tender lives, but was not reached: their requests are routed again. */
+/** The places whose hub lives but was not reached, and whose requests are routed again. */
 export function retries({ hub, now }: Turn): string[] {
   return [...hub.waiting.keys()].filter((key) => {
     const other = hub.elsewhere.get(key)

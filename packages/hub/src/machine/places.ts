@@ -29,7 +29,14 @@ import * as elsewhere from './elsewhere.ts'
 import * as moves from './moves.ts'
 import * as register from './register.ts'
 import type { Place } from './register.ts'
-import type { Hub, PlaceRecord, PlaceState, Turn, Writing } from './state.ts'
+import {
+  type Hub,
+  load as loadRecord,
+  type PlaceRecord,
+  type PlaceState,
+  type Turn,
+  type Writing,
+} from './state.ts'
 
 /** The fields of a stored room. */
 export const ROOM_FIELDS = {
@@ -82,7 +89,7 @@ export function begin(hub: Hub, key: string): StoreChange | null {
     return null
   }
   const claimed = elsewhere.claimedAt(hub, key)
-  // What this hub knew of the record is over.
+  // Another hub has changed the record: this one no longer writes it.
   if (!claimed && hub.elsewhere.has(key)) return null
   if (claimed) hub.places.set(key, { writing: null, ...hub.places.get(key), rev: claimed.rev })
   const state = stateOf(hub, key)
@@ -186,14 +193,8 @@ export function unload(hub: Hub, key: string): void {
 /** Loads the record of an unloaded room. @returns false if there is none at the place */
 export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): boolean {
   if (archive.unloadedAt(hub.archive, key) === null) return false
-  read({ hub, out }, key)
+  loadRecord({ hub, out }, key)
   return true
-}
-
-/** Reads the record of a place: `receiveRecord` follows. */
-export function read({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): void {
-  if (!hub.loads.has(key)) out.load(key)
-  hub.loads.add(key)
 }
 
 /** Restores a record that was loaded; null if another hub has removed it. */

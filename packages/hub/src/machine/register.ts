@@ -95,7 +95,7 @@ export interface Row extends SessionRecord {
   lastYes: Millis
   /** The newest YES_I_AM: `heard` is it once a heartbeat of the hub confirms it. */
   yes: { nonce: number; at: Millis }
-  /** When this hub began to decide about the session: its founding, or the start of the hub. */
+  /** When this hub began to decide about the session: founding, start of the hub, or claim. */
   knownAt: Millis
   /** The nonce of the open probe. */
   nonce: number
@@ -132,7 +132,7 @@ export interface Registers {
   /** The sessions whose primaries are probed next. */
   asking: rounds.Rounds<string>
   nonce: number
-  /** What came before that counts for leases: no other hub decided about these sessions. */
+  /** Each YES_I_AM before that counts for its lease: until then the store knew this hub alive. */
   confirmedAt: Millis
 }
 
@@ -439,6 +439,7 @@ export function receiveYes(
   if (register.primary !== from || register.epoch !== answer.epoch) return false
   if (row.missed > 0 && answer.nonce === row.nonce) noteRoundTrip(row, now - row.askedAt)
   row.lastYes = now
+  // A slow heartbeat may have confirmed the one before this.
   confirmYes(registers, row)
   row.yes = { nonce: answer.nonce, at: now }
   confirmYes(registers, row)

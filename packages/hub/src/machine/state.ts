@@ -54,12 +54,8 @@ export interface Connection {
   version: number
   /** Whether another hub passed it on to this one. */
   readonly isPassed: boolean
-  /** The hub to which it is passed on (passing.ts), 0 for none: for that place, as that member. */
-  passedTo: number
-  passedPlace: string
-  passedInc: PeerId
-  /** The newest request that the other hub has not answered. */
-  passedRequest: Routed | null
+  /** Null while it is not passed on. */
+  passed: Passed | null
   session: string
   /** The member that the stream speaks for, or 0. */
   inc: PeerId
@@ -92,6 +88,17 @@ export interface Connection {
   /** When each exceeded limit was last reported to it, by code. */
   reportedAt: Map<string, Millis>
   relayed: Relayed
+}
+
+/** A stream that this hub passes on to another one (passing.ts). */
+export interface Passed {
+  /** That hub, by its `boot`, and the place for which it got the stream. */
+  readonly to: number
+  readonly place: string
+  /** The member that asked to be attached last; 0 for none. */
+  inc: PeerId
+  /** The newest request that the other hub has not answered. */
+  request: Routed | null
 }
 
 /** A request about one room. */
@@ -517,6 +524,12 @@ export function broadcast(
 export const MOVED: Closing = {
   kind: 'full',
   why: 'another hub has this room by now: join again',
+}
+
+/** Reads a record of the store, unless that is in progress: `receiveRecord` follows. */
+export function load({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string): void {
+  if (!hub.loads.has(key)) out.load(key)
+  hub.loads.add(key)
 }
 
 /** Refuses a request. @param why  may contain an error of the store, which names a file */

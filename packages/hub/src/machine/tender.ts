@@ -2,8 +2,9 @@
  * Tenders: which hub of a shared store decides about a place.
  *
  * While a session lasts, the hub that wrote the record of its place is its tender, and no other hub
- * changes that record. Once the tender is gone (heartbeat.ts), whoever is asked for the place
- * claims it: it writes the record again, as its own. To the session that is a restart of its hub.
+ * changes that record. Once the tender is gone (heartbeat.ts), any hub that gets a request for the
+ * place claims it: that hub writes the record with its own name. The session's members notice what
+ * they would notice if their hub restarted.
  *
  * A move that the tender did not complete has left the session at two places. So a claim reads the
  * other one as well, and takes both or none.
@@ -19,7 +20,7 @@ import * as places from './places.ts'
 import * as register from './register.ts'
 import { type Place, placeOf } from './register.ts'
 import * as sessionExpiry from './session-expiry.ts'
-import type { Claim, Claimed, Elsewhere, Hub, PlaceRecord, Turn } from './state.ts'
+import { type Claim, type Claimed, type Hub, load, type PlaceRecord, type Turn } from './state.ts'
 
 /** The places of a hub that is gone for this long are claimed though nobody asks for them. */
 export const ABANDONED_MS: Millis = 30_000
@@ -37,26 +38,25 @@ export function sweep(turn: Turn): void {
     used.add(known.tender)
     if (goneAt > now || hub.claimedPlaces.has(key)) continue
     if (!hub.waiting.has(key) && (now - goneAt < ABANDONED_MS || left-- <= 0)) continue
-    claim(turn, known)
+    claim(turn, known.entry)
   }
   for (const [boot, { goneAt }] of hub.heartbeat!.hubs) {
     if (goneAt <= now && !used.has(boot)) hub.heartbeat!.hubs.delete(boot)
   }
 }
 
-/** Claims a place whose tender is gone. */
-export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, known: Elsewhere): void {
-  const { room, session: id } = known.entry
-  const both = [placeOf(known.entry), placeOf(twinOf(known.entry))]
+/** Claims the place of a session whose tender is gone. */
+export function claim({ hub, out }: Pick<Turn, 'hub' | 'out'>, entry: Entry): void {
+  const { room, session } = entry
+  const both = [placeOf(entry), placeOf(twinOf(entry))]
   // All hubs claim the former place of a moving session first.
-  const keys = asideSession(room) === id ? both.toReversed() : both
+  const keys = asideSession(room) === session ? both.toReversed() : both
   if (keys.some((key) => hub.claimedPlaces.has(key))) return
   const reads = (): Claimed => ({ record: null, rev: 0, state: 'reads' })
-  const { session } = known.entry
   hub.claims.set(session, { session, places: new Map(keys.map((key) => [key, reads()])) })
   for (const key of keys) {
     hub.claimedPlaces.set(key, session)
-    places.read({ hub, out }, key)
+    load({ hub, out }, key)
   }
 }
 
@@ -109,7 +109,7 @@ export function hear(turn: Turn, key: string, found: StoredRecord | null): boole
   if (found && found.rev <= rev) return false
   const record = found && places.readPlace(found.value)
   const { session = '' } = record?.session.entry ?? {}
-  // What this hub does with the session counts here, at whatever place.
+  // News of a session that this hub has at another place are old.
   if (hub.registers.rows.has(session) || hub.moves.has(session)) return false
   const before = hub.archive.rooms.get(session)?.place
   if (before !== undefined) archive.adopt(hub.archive, before, null)
@@ -152,20 +152,20 @@ function writeNext({ out }: Pick<Turn, 'hub' | 'out'>, { places: all }: Claim): 
   return false
 }
 
-// Another hub has the session at its former place, and a hub that was fenced has written this one.
+// Removes what a hub wrote after it was fenced: another hub has the session at its former place.
 function removeStale({ hub, out }: Pick<Turn, 'hub' | 'out'>, key: string, rev: number): void {
   elsewhere.forget(hub, key)
   hub.places.set(key, { rev, writing: null })
   out.record(key)
 }
 
-// Its tender is gone, or this hub has written a claim of it that came to nothing.
+// The tender is gone, or this hub wrote its name there in a claim that it gave up.
 function isFree(hub: Hub, now: Millis, key: string, boot: number): boolean {
   if (boot === hub.boot) return !register.rowAt(hub.registers, key)
   return heartbeat.goneAt(hub, boot) <= now
 }
 
-// A place that is not to be claimed, as the store has it. @returns whether another hub tends it
+// Notes what the store has at a place that is not claimed. @returns whether another hub has it
 function settle(
   hub: Hub,
   now: Millis,
@@ -196,7 +196,7 @@ function end({ claims, claimedPlaces }: Hub, claim: Claim): string[] {
 export function confirmWrite({ hub, now, out }: Turn, key: string, rev: number): string[] {
   const claim = elsewhere.claimAt(hub, key)
   const written = claim?.places.get(key)
-  // It may be a write of an earlier claim.
+  // A claim that was given up may still be written.
   if (!claim || written?.state !== 'writes') return []
   Object.assign(written, { rev, state: 'made' })
   if (writeNext({ hub, out }, claim)) return []
@@ -222,32 +222,30 @@ export function failWrite({ hub, now }: Turn, key: string, found?: StoredRecord 
 }
 
 /**
- * This hub was fenced: it forgets what it tended and has other streams from now on, under another
- * name. The caller closed all streams.
+ * This hub was fenced: it forgets its rooms and goes on under another name. The caller has closed
+ * all streams.
  */
 export function startOver({ hub, now }: Turn, boot: number): void {
+  const { boot: before, registers } = hub
   const { hubs, isLeaving } = hub.heartbeat!
-  hubs.set(hub.boot, { rev: 0, since: now, readAt: now, stillRev: 0, goneAt: now })
+  Object.assign(hub, { boot, registers: register.create(now) })
+  heartbeat.start(hub, now, hubs)
+  hub.heartbeat!.isLeaving = isLeaving
   hub.counters.fenced++
-  for (const { entry } of [...hub.registers.rows.values()]) {
-    const { session } = entry
-    const { rev = 0 } = hub.places.get(placeOf(entry)) ?? {}
-    const { serial } = sessionExpiry.expiryOf(hub, now, session)
-    hub.elsewhere.set(placeOf(entry), { entry, tender: hub.boot, rev, serial })
-    hub.sessionsElsewhere.set(session, placeOf(entry))
-    sessionExpiry.untrack(hub, session)
-    archive.adopt(hub.archive, placeOf(entry), null)
+  for (const row of registers.rows.values()) {
+    const { rev = 0 } = hub.places.get(placeOf(row.entry)) ?? {}
+    elsewhere.note(hub, now, { boot: before, session: row }, rev)
+    sessionExpiry.untrack(hub, row.entry.session)
   }
+  // `note` watches a hub that is gone already.
+  heartbeat.hear(hub, now, before, null)
   for (const [session, room] of hub.archive.rooms) {
     if (room.unloaded) continue
     const { rev = 0 } = hub.places.get(room.place) ?? {}
     Object.assign(room, { next: null, writing: null })
     if (!archive.unload(hub.archive, session, rev)) archive.adopt(hub.archive, room.place, null)
   }
-  Object.assign(hub, { boot, registers: register.create(now) })
-  heartbeat.start(hub, now, hubs)
-  hub.heartbeat!.isLeaving = isLeaving
   for (const one of [hub.places, hub.moves, hub.pendingRequests, hub.pendingReads]) one.clear()
-  hub.lookups.clear()
-  for (const one of [hub.claims, hub.claimedPlaces, hub.waiting, hub.removed]) one.clear()
+  for (const one of [hub.claims, hub.claimedPlaces, hub.lookups, hub.waiting]) one.clear()
+  hub.removed.clear()
 }

@@ -1,4 +1,4 @@
-/** What a hub is given, and what it tells of itself. */
+/** The options of a hub, and its health. */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import type { SigningCurves } from '../../../holdfast/src/ports.ts'

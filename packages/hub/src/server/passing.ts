@@ -60,7 +60,7 @@ export interface PassingEvents {
 
 /** Longest message of a process that a link carries: only a forged datagram is longer. */
 const PASSED_MAX: number = STREAM_MESSAGE_MAX - 16
-/** Bytes that wait in a link, from which on whoever says more is ended. */
+/** With more bytes than these waiting in a link, a stream that sends a message through it ends. */
 const BEHIND: number = STREAM_BACKLOG_MAX / 2
 /** Most messages that wait for a stream to open. */
 const WAITING_MAX = 4_096
