@@ -271,9 +271,9 @@ test('a member whose room’s hub was fenced comes again, though the link betwee
   // It goes on under another name, by which it is reached.
   one.found(4, 'late')
   await one.pass(3 * BEAT_MS)
-  const bea = two.found(5, 'late')
+  linus.say({ ...asks(3), request: 8, room: 'late' } as ToHub)
   await two.pass(50)
-  expect(bea.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', request: 8, created: false })
 })
 
 test('a datagram that is too long for the link between hubs is lost, and nothing else', async () => {
@@ -344,6 +344,11 @@ test('a request whose link ends is passed on again while that hub lives', async 
     await two.pass(BEAT_MS / 2)
   }
   expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  // What was answered is not asked again.
+  links.cut(boot)
+  links.heal(boot)
+  await two.pass(2 * BEAT_MS)
+  expect(kinds(linus).filter((kind) => kind === 'added')).toHaveLength(1)
 })
 
 test('a hub that is full says so to who came in by another one', async () => {
@@ -386,7 +391,10 @@ test('the late end of a stream does not end the next one of the same process', (
   })
   const hello = frameMessage(Uint8Array.of(1, 5))
   passing.pass(7, '10.0.0.1', 2, hello)
+  // A datagram does not wait for the link.
+  passing.pass(7, '10.0.0.1', 2, frameRelay(1, Uint8Array.of(1)))
   events!.opened()
+  expect(sent).toHaveLength(2)
   const [open] = sent
   passing.stop(7)
   passing.pass(7, '10.0.0.1', 2, hello)

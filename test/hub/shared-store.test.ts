@@ -37,9 +37,11 @@ test('a hub that closes leaves its rooms to the others at once', async () => {
   const { one, two, disk } = await pair()
   await two.pass(BEAT_MS)
   expect(heartbeatsOn(disk)).toHaveLength(2)
+  // The hubs have no links: the request waits.
+  const next = two.found()
+  await two.pass(50)
   await one.server.close()
   expect([heartbeatsOn(disk).length, disk.records.has(MAIN)]).toEqual([1, true])
-  const next = two.found()
   await two.pass(3 * BEAT_MS)
   expect(next.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
   expect(readPlace(disk.records.get(MAIN)!.value)!.boot).toBe(two.server.hub.boot)

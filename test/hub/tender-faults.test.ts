@@ -114,6 +114,8 @@ test('the first half of a move that comes late, from a fenced hub, counts for no
   one!.disk.change(late)
   two!.say(stream, { kind: 'members', session: id, members: [listed(1), listed(2)], players: 2 })
   two!.say(stream, rolesOf(id, 'add', { backup: 2 }))
+  hub.receiveNews(two!, late.key, two!.disk.records.get(late.key)!)
+  expect([two!.hub.sessionsElsewhere.has(id), two!.hub.moves.size]).toEqual([false, 0])
   three!.restart()
   pass(2 * STILL_MS, three!)
   const back = three!.open()

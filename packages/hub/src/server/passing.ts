@@ -58,7 +58,7 @@ export interface PassingEvents {
   ended(connection: number, closing?: Closing): void
 }
 
-/** Longest message of a process that a link carries: only a forged datagram is longer. */
+/** Longest message to a process that a link carries: only a forged datagram is longer. */
 const PASSED_MAX: number = STREAM_MESSAGE_MAX - 16
 /** With more bytes than these waiting in a link, a stream that sends a message through it ends. */
 const BEHIND: number = STREAM_BACKLOG_MAX / 2
@@ -97,7 +97,6 @@ export class Passing {
   /** Passes bytes of a process's stream to another hub. Datagrams are lost if it is behind. */
   pass(connection: number, remote: string, to: number, bytes: Uint8Array): void {
     const link = this.#open.get(to) ?? this.#dial(to)
-    if (bytes.length > PASSED_MAX) return
     const isDatagram = readFrame(bytes)?.kind !== 'message'
     if (isDatagram && !this.#hasRoom(link, connection, bytes)) return
     // One that sends more than the link takes must not end all others in it.
@@ -108,7 +107,7 @@ export class Passing {
       this.#passed.set(connection, { to, stream })
       this.#send(to, link, { kind: 'open', stream, remote })
     }
-    if (link.passed.has(stream)) this.#send(to, link, { kind: 'said', stream, bytes })
+    this.#send(to, link, { kind: 'said', stream, bytes })
   }
 
   #endOne(connection: number): void {
