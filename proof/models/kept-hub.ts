@@ -91,7 +91,7 @@ function outOf(scene: KeptScene): HubOut {
     load: () => {
       scene.loads = true
     },
-    read: (read, names) => {
+    read: (read, _place, names) => {
       scene.reads = [...scene.reads, { read, names }]
     },
     sign: () => SIGNATURE,

@@ -122,17 +122,14 @@ class Game {
 
   /** Reads what each key has in the end. */
   look(): void {
-    this.open++
-    this.#store.blobs(
-      this.#histories.map(({ key }) => key),
-      (blobs) => {
-        this.open--
-        if (blobs instanceof HoldfastError) return
-        for (const [at, blob] of blobs.entries()) this.#histories[at]!.blob = blob && textOf(blob)
-      },
-    )
     for (const history of this.#histories) {
-      this.open++
+      const { key } = history
+      this.open += 2
+      this.#store.blobs(key, [key], (blobs) => {
+        this.open--
+        const [blob = null] = blobs instanceof HoldfastError ? [] : blobs
+        history.blob = blob && textOf(blob)
+      })
       this.#store.get(history.key, (found) => {
         this.open--
         if (!(found instanceof HoldfastError)) history.final = found && readFound(found)

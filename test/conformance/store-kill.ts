@@ -78,7 +78,7 @@ export async function inspect(store: Store, last: number): Promise<string[]> {
   for (let tail = Math.max(1, found - 10); tail <= found + 1; tail++)
     expected.set(`tail/${tail}`, null)
   for (let tail = Math.max(1, found - 9); tail <= found; tail++) expected.set(`tail/${tail}`, tail)
-  const blobs = await blobsOf(store, ...expected.keys())
+  const blobs = await blobsOf(store, 'number', ...expected.keys())
   for (const [name, number] of expected) {
     const blob = blobs.shift() ?? null
     const has = blob && numberOf(blob)

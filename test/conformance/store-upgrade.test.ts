@@ -175,7 +175,7 @@ function everyForm(): Records {
 
 async function contentsOf(store: Store): Promise<unknown> {
   const names = ['1a-1', '1b-2', 'lgf9m7-1'].flatMap((session) => [`${session} 0`, `${session} 1`])
-  return [[...store.entries()], await blobsOf(store, ...names)]
+  return [[...store.entries()], await blobsOf(store, '', ...names)]
 }
 
 describe('a file of 0.2', () => {
@@ -216,7 +216,7 @@ describe('a file of 0.2', () => {
     }
     const blobs = rows.filter(([key]) => key.startsWith('~'))
     const names = blobs.map(([key]) => key.slice(1))
-    expect(await blobsOf(store, ...names)).toEqual(blobs.map(([, value]) => value))
+    expect(await blobsOf(store, '', ...names)).toEqual(blobs.map(([, value]) => value))
     store.close()
   })
 

@@ -137,7 +137,7 @@ describe('random histories', () => {
     const memory = createMemoryStore()
     const store: Store = {
       entries: () => memory.entries(),
-      blobs: (names, done) => memory.blobs(names, done),
+      blobs: (key, names, done) => memory.blobs(key, names, done),
       get: (key, done) => memory.get(key, done),
       cas: (change, done) => memory.cas(change, done),
       check: (done) => memory.check(done),
@@ -349,7 +349,7 @@ describe('a SQLite store', () => {
         await tell(check())
         fs.rmSync('${PLACE}/filler')
         await tell(check(), cas('d', 1))
-        const [b] = await new Promise((done) => store.blobs(['b'], done))
+        const [b] = await new Promise((done) => store.blobs('b', ['b'], done))
         console.log([...store.entries()].map(([key]) => key).join(), b)
         store.close()
       })`
@@ -395,7 +395,7 @@ describe('a SQLite store', () => {
     while (recordOf(store, 'a') === null) await turn()
     store.cas({ ...change, key: 'b' }, hear)
     store.get('a', hear)
-    store.blobs(['a'], hear)
+    store.blobs('a', ['a'], hear)
     store.check(hear)
     store.close()
     for (let i = 0; i < 10; i++) await turn()

@@ -94,6 +94,11 @@ export class Hub {
     await said(this.#child, 'Holdfast serves')
   }
 
+  /** Sends it a signal, such as SIGSTOP. */
+  signal(name: NodeJS.Signals): void {
+    this.#child?.kill(name)
+  }
+
   /** SIGKILL: nothing is written or said any more. */
   async kill(): Promise<void> {
     await killed(this.#child)

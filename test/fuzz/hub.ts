@@ -145,7 +145,7 @@ function outOf(made: Desk): HubOut {
     },
     record: (place) => void made.owed.add(place),
     load: (place) => void made.loads.push(place),
-    read: (read, names) => void made.reads.push([read, names]),
+    read: (read, _place, names) => void made.reads.push([read, names]),
     pass: () => {},
     unpass: () => {},
     close: (stream) => {

@@ -78,7 +78,7 @@ class Disk implements Store {
     this.#loop.soon(() => done(this.#disk.records.get(key) ?? null))
   }
 
-  blobs(...[names, done]: Parameters<Store['blobs']>): void {
+  blobs(...[_key, names, done]: Parameters<Store['blobs']>): void {
     this.#loop.soon(() => done(this.#disk.find(names)))
   }
 

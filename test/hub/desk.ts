@@ -127,7 +127,7 @@ export class Desk {
     pass: (connection, to, bytes) => void this.passed.push({ connection, to, bytes }),
     unpass: (connection) => void this.passed.push({ connection, to: 0, bytes: null }),
     load: (place) => void this.loads.push(place),
-    read: (read, names) => void this.reads.push({ read, names }),
+    read: (read, _place, names) => void this.reads.push({ read, names }),
     close: (connection, closing) => {
       const { why } = closing
       this.ear?.closed(connection, why)

@@ -60,9 +60,9 @@ export class FaultyStore implements Store {
     this.#wait(() => this.#store.get(key, this.#answering(done)))
   }
 
-  blobs(names: readonly string[], done: Parameters<Store['blobs']>[1]): void {
+  blobs(...[key, names, done]: Parameters<Store['blobs']>): void {
     this.#check()
-    this.#wait(() => this.#store.blobs(names, this.#answering(done)))
+    this.#wait(() => this.#store.blobs(key, names, this.#answering(done)))
   }
 
   cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {

@@ -1,11 +1,11 @@
 /** Streams between the hubs of a test, which it can cut. */
 
 import {
+  type HubLinks,
   type Stream,
   STREAM_MESSAGE_MAX,
   type StreamEvents,
 } from '../../packages/holdfast/src/ports.ts'
-import type { HubLinks } from '../../packages/hub/src/server/passing.ts'
 
 type Accept = (stream: Stream) => StreamEvents
 

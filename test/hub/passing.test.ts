@@ -10,7 +10,8 @@ import {
   STREAM_MESSAGE_MAX,
   type StreamEvents,
 } from '../../packages/holdfast/src/ports.ts'
-import { type HubLinks, Passing } from '../../packages/hub/src/server/passing.ts'
+import type { HubLinks } from '../../packages/holdfast/src/ports.ts'
+import { Passing } from '../../packages/hub/src/server/passing.ts'
 import {
   frameKnock,
   frameMessage,

@@ -1,8 +1,13 @@
 /** A hub on a loop by hand, and a store that answers when and what the test says. */
 
 import type { HoldfastError } from '../../packages/holdfast/src/machine.ts'
-import type { Loop, Store, StoreChange, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
-import type { HubLinks } from '../../packages/hub/src/server/passing.ts'
+import type {
+  HubLinks,
+  Loop,
+  Store,
+  StoreChange,
+  StoreOutcome,
+} from '../../packages/holdfast/src/ports.ts'
 import { HubServer } from '../../packages/hub/src/server/hub-server.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
 import { Caller } from './caller.ts'
@@ -97,7 +102,7 @@ export class Scene {
       watch: (changed) => void this.disk.watchers.push(changed),
       entries: () => this.disk.records,
       get: (key, done) => this.#read(ask, () => done(this.disk.records.get(key) ?? null)),
-      blobs: (names, done) => this.#read(ask, () => done(this.segments(names))),
+      blobs: (_key, names, done) => this.#read(ask, () => done(this.segments(names))),
       check: (done) => {
         if (this.isChecked) ask(() => done(null))
         else this.unchecked.push(() => done(null))

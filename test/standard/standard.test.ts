@@ -201,7 +201,8 @@ const LIMITS: Record<string, number> = {
   SESSIONS_MAX,
   REORDER_MAX: link.LIMITS.reorder,
   STORE_KEY_MAX: storeLimits.KEY_MAX,
-  STORE_VALUE_MAX: storeLimits.VALUE_MAX,
+  STORE_RECORD_MAX: storeLimits.RECORD_MAX,
+  STORE_BLOB_MAX: storeLimits.BLOB_MAX,
 }
 
 /** Said by layouts without a name of their own, and held by the tests of layouts below. */

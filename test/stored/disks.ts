@@ -27,7 +27,7 @@ export async function diskOf(w: SessionWorld): Promise<Disk> {
       names.push(...segmentNames(known.session.entry.session, known.stored.segments))
   }
   const found: (Uint8Array | null)[] = []
-  store.blobs(names, (all) => found.push(...(all as (Uint8Array | null)[])))
+  store.blobs('', names, (all) => found.push(...(all as (Uint8Array | null)[])))
   await w.run(READ_MS)
   return { records, blobs: new Map(names.map((name, at) => [name, found[at]!])) }
 }

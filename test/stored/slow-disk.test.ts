@@ -25,7 +25,7 @@ test.each([
   const later = (ms: number, run: () => void): void => loop.alarm(run).set(loop.now() + ms)
   Object.assign(store, {
     get: (key, done) => own.get(key, (found) => later(readMs, () => done(found))),
-    blobs: (names, done) => own.blobs(names, (found) => later(readMs, () => done(found))),
+    blobs: (key, names, done) => own.blobs(key, names, (found) => later(readMs, () => done(found))),
     cas: (change, done) => own.cas(change, (outcome) => later(writeMs, () => done(outcome))),
   } satisfies Partial<typeof store>)
   const bob = await w.join({ ...place, name: 'Bob' })

@@ -16,7 +16,7 @@ export const LAYERS: readonly (readonly string[])[] = [
   ['codes.ts', 'machine.ts', 'ports.ts', 'bucket.ts', 'rounds.ts'],
   ['wire', 'motion', 'faults', 'kind/protocol'],
   ['hub-protocol', 'paths'],
-  ['link', 'seal', 'replication', 'drivers', 'hub/machine', 'hub/drivers'],
+  ['link', 'seal', 'replication', 'drivers', 'hub/machine'],
   [
     ...[
       'session',
@@ -27,7 +27,7 @@ export const LAYERS: readonly (readonly string[])[] = [
       'calls/protocol',
       'custom/protocol',
     ],
-    ...['mailbox/machine', 'mailbox/drivers'],
+    ...['hub/drivers', 'mailbox/machine', 'mailbox/drivers'],
   ],
   ['member'],
   ['api'],

@@ -8,6 +8,7 @@ import type { LoginProvider, TicketKey } from '../../hub/src/tickets.ts'
 import { readTrust } from '../../holdfast/src/api/door.ts'
 import { readLimits } from '../../hub/src/server/given-limits.ts'
 import type { Certificate } from '../../holdfast/src/ports.ts'
+import type { NatsOptions } from '../../hub/src/nats.ts'
 import type { Trust } from '../../holdfast/src/wire/text/ip.ts'
 
 /** The value of an option given once. */
@@ -72,6 +73,25 @@ export function ticketKeysIn(file: Word | undefined): readonly (LoginProvider | 
   throw badValue(
     `${what} has a list of keys, {"keys": [{"key": "…"}]}: holdfast ticket key makes one`,
   )
+}
+
+/** The options of NATS: null for none. @throws HoldfastError `bad-value` */
+export function natsOf(words: {
+  data?: Word
+  store?: Word | Word[]
+  natsCreds?: Word
+  natsCa?: Word
+}): NatsOptions | null {
+  const { store, natsCreds: creds, natsCa: ca } = words
+  if (store === undefined) {
+    if (creds === undefined && ca === undefined) return null
+    throw badValue('--nats-creds and --nats-ca need --store beside them')
+  }
+  return {
+    servers: listOf(store),
+    ...(creds !== undefined && { credentials: read('--nats-creds', String(creds)) }),
+    ...(ca !== undefined && { tls: { ca: read('--nats-ca', String(ca)) } }),
+  }
 }
 
 /** Reads the files of `--tls-cert` and `--tls-key`. @throws HoldfastError `bad-value` */

@@ -245,6 +245,8 @@ export interface StoreChange {
   readonly value: Uint8Array | null
   /** Blobs that are durable before the record is; null removes one once the record is changed. */
   readonly blobs: readonly (readonly [name: string, value: Uint8Array | null])[]
+  /** Another record, whose blobs this new one names as well. */
+  readonly from?: string
 }
 
 /**
@@ -271,8 +273,12 @@ export interface Store {
   entries(): Iterable<readonly [key: string, found: StoredRecord]>
   /** Reads a record as it is once all answered changes are made; `done` is called later, once. */
   get(key: string, done: (found: StoredRecord | HoldfastError | null) => void): void
-  /** Reads blobs, each as `get` reads a record: in the order of their names, null for none. */
+  /**
+   * Reads blobs that the record of that key names, as `get` reads the record: in the order of these
+   * names, null for none.
+   */
   blobs(
+    key: string,
     names: readonly string[],
     done: (found: (Uint8Array | null)[] | HoldfastError) => void,
   ): void
@@ -288,6 +294,14 @@ export interface Store {
   check(done: (error: HoldfastError | null) => void): void
   /** Closes the store. Changes in progress get the error that their durability is unknown. */
   close(): void
+}
+
+/** Reliable streams in order between the hubs of a shared store, which are named by numbers. */
+export interface HubLinks {
+  /** From now on this hub has that name; the streams of its former name are closed. */
+  listen(boot: number, accept: (stream: Stream) => StreamEvents): void
+  /** Opens a stream to another hub; `closed` is called if there is none. */
+  open(boot: number, events: StreamEvents): Stream
 }
 
 /** Bytes that a letter counts besides its body: its number and its length. */

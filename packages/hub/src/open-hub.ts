@@ -12,7 +12,7 @@ import { createMemoryStore } from '../../holdfast/src/drivers/store/memory.ts'
 import { openSqliteStore } from '../../holdfast/src/drivers/store/sqlite.ts'
 import { wallClock } from '../../holdfast/src/drivers/wall-clock.ts'
 import { badValue, type Millis } from '../../holdfast/src/machine.ts'
-import type { Loop, Store } from '../../holdfast/src/ports.ts'
+import type { HubLinks, Loop, Store } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { NOBODY, type Trust } from '../../holdfast/src/wire/text/ip.ts'
 import { type Budgets, create as budgetsOf } from './machine/budgets.ts'
@@ -28,6 +28,7 @@ import { readServers, type TurnOptions } from './server/given-servers.ts'
 import * as figures from './server/hub-figures.ts'
 import type { HubHealth, RelayWrapper, Report } from './server/hub-options.ts'
 import { HubServer } from './server/hub-server.ts'
+import { type SharedStore, takeStore } from './server/shared-store.ts'
 import { type LoginProvider, type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`. */
@@ -43,9 +44,10 @@ export interface HubOptions {
   games?: readonly string[]
   /**
    * The file of the register, which survives the hub; its folder must exist. Null: memory, for
-   * development; after a restart of the hub each room starts over, empty.
+   * development; after a restart of the hub each room starts over, empty. A store that hubs share:
+   * see `nats`.
    */
-  store: string | null
+  store: string | SharedStore | null
   /**
    * Origins whose pages may connect, such as `https://play.example.com`, besides this server's own;
    * `*` for all. Behind a proxy pages have another origin: list it here.
@@ -198,7 +200,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
   const servers = readServers(given.stun, given.turn)
   const loop = createNodeLoop()
   const consult = consultWith(given.onJoin, loop)
-  const store = openStore(given.store)
+  const { store, links } = openStore(given.store)
   try {
     const events = eventsOf(loop, report)
     const hubServer = new HubServer(loop, store, {
@@ -211,6 +213,7 @@ export function openHub(given: HubOptions, inner: InnerOptions): InnerHub {
       servers,
       report,
       wrapRelay: inner.wrapRelay,
+      ...(links && { links }),
       budgets: inner.budgets ?? budgetsOf(limits),
     })
     const streams = sockets.acceptStreams(server, {
@@ -259,11 +262,15 @@ function once(run: () => void): () => void {
   }
 }
 
-function openStore(file: string | null): Store {
-  if (file === null) return createMemoryStore()
-  if (typeof file === 'string' && file !== '')
-    return openSqliteStore(file, { upgrade: upgradeRecords })
-  throw badValue(`store is the name of a file, or null for memory: ${shown(file)}`)
+function openStore(given: HubOptions['store']): { store: Store; links?: HubLinks } {
+  if (given === null) return { store: createMemoryStore() }
+  if (typeof given === 'string' && given !== '')
+    return { store: openSqliteStore(given, { upgrade: upgradeRecords }) }
+  const shared = typeof given === 'object' ? takeStore(given) : null
+  if (shared === 'taken') throw badValue('store has a hub already: open one for each hub')
+  if (shared) return shared
+  const others = 'null for memory, or what nats() resolved with'
+  throw badValue(`store is the name of a file, ${others}: ${shown(given)}`)
 }
 
 function checkGames(games: readonly string[]): ReadonlySet<string> {

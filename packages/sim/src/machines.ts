@@ -177,7 +177,7 @@ export function storeOf(
       }
       if (lives()) soon(read)
     },
-    blobs(names, done) {
+    blobs(_key, names, done) {
       const own = [...names]
       if (lives()) soon(() => done(own.map((name) => blobs.get(name)?.slice() ?? null)))
     },

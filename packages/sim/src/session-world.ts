@@ -8,8 +8,7 @@
  *     await w.run(5_000)
  */
 
-import type { Environment } from '../../holdfast/src/ports.ts'
-import type { HubLinks } from '../../hub/src/server/passing.ts'
+import type { Environment, HubLinks } from '../../holdfast/src/ports.ts'
 import type { TicketReader } from '../../hub/src/server/hub-options.ts'
 import { HubServer } from '../../hub/src/server/hub-server.ts'
 import { joinIn, type JoinOptions } from '../../holdfast/src/join/join.ts'

@@ -332,7 +332,7 @@ describe('life and death', () => {
       ['a', 4],
       ['b', 2],
     ])
-    store.blobs(['a', 'b', 'c'], (blobs) =>
+    store.blobs('a', ['a', 'b', 'c'], (blobs) =>
       heard.push(...(blobs as (Uint8Array | null)[]).map((one) => `${one?.[0]}`)),
     )
     world.runSync(10)

@@ -11,7 +11,9 @@ import { hub, type HubHandle, type HubOptions } from '../../hub/src/index.ts'
  * Options of the plugin: those of `hub()`, whose server is Vite's. Its store is memory, unless
  * `store` is the path of a file from Vite's root; its folder is created.
  */
-export interface PluginOptions extends Partial<Omit<HubOptions, 'server'>> {
+export interface PluginOptions extends Partial<Omit<HubOptions, 'server' | 'store'>> {
+  /** A file, from Vite's root. */
+  store?: string | null
   /** Printed behind the page's address, such as `['?name=Ada', '?name=Grace']`: a link a window. */
   links?: readonly string[]
 }

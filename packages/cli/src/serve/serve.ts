@@ -20,6 +20,7 @@ import { badValue } from '../../../holdfast/src/machine.ts'
 import type { Certificate, Loop } from '../../../holdfast/src/ports.ts'
 import { plainLines } from '../../../holdfast/src/wire/text/plain.ts'
 import { create } from '../../../hub/src/machine/budgets.ts'
+import { nats } from '../../../hub/src/nats.ts'
 import { type Drained, openHub } from '../../../hub/src/open-hub.ts'
 import type { RelayWrapper } from '../../../hub/src/server/hub-options.ts'
 import * as given from '../given.ts'
@@ -63,6 +64,8 @@ const DRAIN_MAX = 90
 const LIMITS_HELP =
   'To change one, pass a file such as {"address": {"streams": 64}} to `serve --limits`.'
 
+const STORE_HELP = 'such as nats://a,b,c; replaces --data'
+
 const REFUSED = 'Requests refused, by reason'
 
 interface Serving {
@@ -86,6 +89,9 @@ export function addServe(cli: CAC): void {
     .option('--data <file>', 'File of the register; each hub needs its own', {
       default: DATA_DEFAULT,
     })
+    .option('--store <servers>', `NATS servers to share rooms with other hubs by; ${STORE_HELP}`)
+    .option('--nats-creds <file>', 'Credentials for them, as `nsc generate creds` prints')
+    .option('--nats-ca <file>', 'Authority (PEM) of their certificates; they are reached by TLS')
     .option('--pages <folder>', 'Serve your built pages; the lobby moves to /lobby/')
     .option(
       '--policy <policy>',
@@ -126,6 +132,7 @@ export function addServe(cli: CAC): void {
     .option('--demo', 'In the games, let any player kill the primary, to watch the takeover')
     .example('holdfast serve --port 9000 --condition "rtt=80,loss=2%"')
     .example('holdfast serve --pages dist --games duel')
+    .example('holdfast serve --store nats://10.0.0.5,10.0.0.6,10.0.0.7')
     .example('holdfast serve --origin https://play.example.com --metrics 9100')
     .action(run)
   cli
@@ -137,6 +144,9 @@ interface Given {
   port: Word
   host: Word
   data: Word
+  store?: Word | Word[]
+  natsCreds?: Word
+  natsCa?: Word
   origin?: Word | Word[]
   metrics: Word
   metricsToken?: Word
@@ -162,6 +172,8 @@ function optionsOf(words: Given) {
     port: Number(words.port),
     host: String(words.host),
     data: String(words.data),
+    /** The servers of NATS that have the register, instead of a file; null for a file. */
+    nats: given.natsOf(words),
     condition: words.condition === undefined ? null : String(words.condition),
     /** Origins whose pages may connect, beside those served here; see origins.ts. */
     origins: given.listOf(words.origin),
@@ -265,7 +277,8 @@ async function opened(
   const http = await openServer(place, (...asked) => answer(...asked))
   closers.push(() => http.close())
   const { server } = http
-  const store = folderFor(options.data)
+  const store = options.nats ? await nats(options.nats) : folderFor(options.data)
+  if (typeof store === 'object') closers.push(() => store.close())
   const hub = openHub(
     {
       ...{ server, origins, report, path, tickets, store, stun },

@@ -333,10 +333,10 @@ export function isOpening({ pendingReads }: Hub, place: string): boolean {
 /** Reads the segments of a room for a request. */
 export function read({ hub, out }: Turn, pending: PendingRead): void {
   const { session } = pending
-  const { segments = 0 } = hub.archive.rooms.get(session)?.saved ?? {}
+  const { place = '', saved = null } = hub.archive.rooms.get(session) ?? {}
   const read = ++hub.reads
   hub.pendingReads.set(read, pending)
-  out.read(read, archive.segmentNames(session, segments))
+  out.read(read, place, archive.segmentNames(session, saved?.segments ?? 0))
 }
 
 /** Sends the segments of a room in pieces. */

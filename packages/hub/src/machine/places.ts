@@ -104,7 +104,9 @@ export function begin(hub: Hub, key: string): StoreChange | null {
   const { record: known, blobs = [], session } = content
   const mark = { boot: hub.boot, write: ++hub.writes }
   const value = known && encodePlace({ ...known, ...mark })
-  const change = { key, rev: state.rev, value, blobs }
+  // A moving session keeps its segments.
+  const from = moving && !moving.move.isWritten ? { from: moving.move.from } : {}
+  const change = { key, rev: state.rev, value, blobs, ...from }
   state.writing = { change, session, kind: claimed ? 'claim' : moving ? 'move' : 'session' }
   return change
 }

@@ -422,8 +422,8 @@ export interface HubOut {
   unpass(connection: number): void
   /** Reads the record of a place: `receiveRecord` follows, once. */
   load(place: string): void
-  /** Reads stored segments by name: `receiveSegments` follows with that number, once. */
-  read(read: number, names: readonly string[]): void
+  /** Reads segments of a stored room: `receiveSegments` follows with that number, once. */
+  read(read: number, place: string, names: readonly string[]): void
   close(connection: number, closing: Closing): void
   /** The last write of a stored room was made, or not: then the reason, else ''. */
   roomStored?(session: string, why: string): void

@@ -1,12 +1,11 @@
 /** The options of a hub, and its health. */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
-import type { SigningCurves } from '../../../holdfast/src/ports.ts'
+import type { HubLinks, SigningCurves } from '../../../holdfast/src/ports.ts'
 import type { Claims } from '../../../holdfast/src/hub-protocol/tickets.ts'
 import type { Budgets } from '../machine/budgets.ts'
 import type { Applicant, RoomChange, Ticketing } from '../machine/state.ts'
 import type { Servers } from './given-servers.ts'
-import type { HubLinks } from './passing.ts'
 
 /** Wraps the relay of datagrams to their targets; a test may lose or delay them. */
 export type RelayWrapper = (deliver: Relay) => Relay

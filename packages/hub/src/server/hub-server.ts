@@ -12,6 +12,7 @@ import { HoldfastError, type Millis } from '../../../holdfast/src/machine.ts'
 import type {
   Alarm,
   Closing,
+  HubLinks,
   Loop,
   Opening,
   Store,
@@ -28,7 +29,7 @@ import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
-import { type HubLinks, Passing } from './passing.ts'
+import { Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 import { SEED_RECORD, seedOf, writeSeed } from './hub-key.ts'
 import type { HubHealth, HubServerOptions, Report } from './hub-options.ts'
@@ -119,7 +120,7 @@ export class HubServer {
       pass: (connection, to, bytes) => this.#pass(connection, to, bytes),
       unpass: (connection) => this.#passing?.stop(connection),
       load: (place) => this.#load(place),
-      read: (read, names) => this.#readSegments(read, names),
+      read: (read, place, names) => this.#readSegments(read, place, names),
       close: (connection, closing) => this.#close(connection, closing),
       roomStored: (session, why) => {
         this.#onStored.get(session)?.(why === '' ? null : new HoldfastError('store', why))
@@ -258,7 +259,8 @@ export class HubServer {
       const { session, stored = null } = (found && readPlace(found.value)) ?? {}
       if (!found || !session || !stored) return null
       const names = segmentNames(session.entry.session, stored.segments)
-      const segments = whole(await this.#ask((done) => this.#store.blobs(names, done)))
+      const key = register.placeOf(place)
+      const segments = whole(await this.#ask((done) => this.#store.blobs(key, names, done)))
       // The segments are those of the record if nothing was written meanwhile.
       if ((await this.#get(place))?.rev !== found.rev) continue
       if (segments) return savedOf(session, stored, segments)
@@ -412,7 +414,7 @@ export class HubServer {
     this.#askStore(done, () => this.#store.get(place, done))
   }
 
-  #readSegments(read: number, names: readonly string[]): void {
+  #readSegments(read: number, place: string, names: readonly string[]): void {
     const done = (found: (Uint8Array | null)[] | HoldfastError): void => {
       if (this.#isClosed) return
       if (found instanceof HoldfastError) this.#report(found, `the segment "${names[0]}"`)
@@ -420,7 +422,7 @@ export class HubServer {
       this.#attempt('the store', () => hub.receiveSegments(this.turn, read, segments))
       this.#arm()
     }
-    this.#askStore(done, () => this.#store.blobs(names, done))
+    this.#askStore(done, () => this.#store.blobs(place, names, done))
   }
 
   #record(place: string): void {

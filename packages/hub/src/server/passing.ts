@@ -7,6 +7,7 @@ import {
   type Accept,
   type Closing,
   CLOSING_MAX,
+  type HubLinks,
   STREAM_BACKLOG_MAX,
   STREAM_MESSAGE_MAX,
   type Stream,
@@ -25,14 +26,6 @@ import {
 } from '../../../holdfast/src/wire/layout.ts'
 import { readFrame } from '../../../holdfast/src/wire/relay.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
-
-/** Reliable streams in order between hubs, which are named by their `boot`. */
-export interface HubLinks {
-  /** From now on this hub has that name; the streams of its former name are closed. */
-  listen(boot: number, accept: (stream: Stream) => StreamEvents): void
-  /** Opens a stream to another hub; `closed` is called if there is none. */
-  open(boot: number, events: StreamEvents): Stream
-}
 
 const stream = varint
 const said = record({ stream, bytes: blob(STREAM_MESSAGE_MAX) })

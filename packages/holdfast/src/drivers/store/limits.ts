@@ -5,8 +5,10 @@ import type { StoreChange } from '../../ports.ts'
 
 /** Longest key, in UTF-16 units. */
 export const KEY_MAX = 512
-/** Largest value, in bytes: records are small. */
-export const VALUE_MAX: number = 1024 * 1024
+/** Largest record, in bytes. */
+export const RECORD_MAX: number = 512 * 1024
+/** Largest blob, in bytes. */
+export const BLOB_MAX: number = 1024 * 1024
 
 /**
  * Refuses a change that no store accepts, before any of it is written.
@@ -15,11 +17,16 @@ export const VALUE_MAX: number = 1024 * 1024
  *   half a surrogate pair, and for a value that is too large
  */
 export function checkChange({ key, value, blobs }: StoreChange): void {
-  checkEntry('key', key, value)
-  for (const [name, bytes] of blobs) checkEntry('name', name, bytes)
+  checkEntry('key', key, value, RECORD_MAX)
+  for (const [name, bytes] of blobs) checkEntry('name', name, bytes, BLOB_MAX)
 }
 
-function checkEntry(what: 'key' | 'name', key: string, value: Uint8Array | null): void {
+function checkEntry(
+  what: 'key' | 'name',
+  key: string,
+  value: Uint8Array | null,
+  max: number,
+): void {
   if (key === '' || key.length > KEY_MAX) {
     throw badValue(`a ${what} in a store has 1 to ${KEY_MAX} characters: ${key.length}`)
   }
@@ -27,8 +34,9 @@ function checkEntry(what: 'key' | 'name', key: string, value: Uint8Array | null)
   if (/\0|\p{Surrogate}/u.test(key)) {
     throw badValue(`a ${what} in a store is text: ${JSON.stringify(key)}`)
   }
-  if (value !== null && value.length > VALUE_MAX) {
-    throw badValue(`a value in a store has at most ${VALUE_MAX} bytes: ${value.length} at '${key}'`)
+  if (value !== null && value.length > max) {
+    const kind = what === 'key' ? 'record' : 'blob'
+    throw badValue(`a ${kind} in a store has at most ${max} bytes: ${value.length} at '${key}'`)
   }
 }
 

@@ -29,6 +29,7 @@ class MemoryStore implements Store {
   }
 
   blobs(
+    _key: string,
     names: readonly string[],
     done: (found: (Uint8Array | null)[] | HoldfastError) => void,
   ): void {

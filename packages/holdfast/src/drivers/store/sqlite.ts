@@ -170,6 +170,7 @@ class SqliteStore implements Store {
   }
 
   blobs(
+    _key: string,
     names: readonly string[],
     done: (found: (Uint8Array | null)[] | HoldfastError) => void,
   ): void {

@@ -1,0 +1,39 @@
+/** What NATS's errors mean for a change. */
+
+import type { JetStreamApiError } from '@nats-io/jetstream'
+import { HoldfastError } from '../../../../holdfast/src/machine.ts'
+import { shown } from '../../../../holdfast/src/wire/fields/fields.ts'
+
+/** JetStream's codes: a record has another revision; a message does not exist. */
+const WRONG_LAST_SEQUENCE = [10_071, 10_164]
+/** Its codes for a stream or an account that is full, and for a message that is too long. */
+const FULL = [10_002, 10_023, 10_047, 10_054]
+/** A message was not stored, for a reason in the text. */
+const NOT_STORED = 10_077
+
+/** Why a message was not acknowledged. */
+export type Failure = 'conflict' | 'unknown' | HoldfastError
+
+/** @param error  of a publish with an expected sequence number */
+export function failureOf(error: unknown): Failure {
+  const code = codeOf(error)
+  if (code === null) return 'unknown'
+  if (WRONG_LAST_SEQUENCE.includes(code)) return 'conflict'
+  const isFull = code === NOT_STORED && /maximum/.test((error as Error).message)
+  // Of another error only the answering server knows the cause: the others may have stored it.
+  return isFull || FULL.includes(code) ? storeError(error) : 'unknown'
+}
+
+/** The code of an error of JetStream's API; null for any other error. */
+export function codeOf(error: unknown): number | null {
+  const { name, code } = (error ?? {}) as Partial<JetStreamApiError>
+  return API_ERRORS.includes(name ?? '') && typeof code === 'number' ? code : null
+}
+
+const API_ERRORS = ['JetStreamApiError', 'StreamNotFoundError', 'ConsumerNotFoundError']
+
+export function storeError(error: unknown): HoldfastError {
+  if (error instanceof HoldfastError) return error
+  const why = error instanceof Error ? error.message || error.name : shown(error)
+  return new HoldfastError('store', `NATS: ${why}`)
+}

@@ -1,0 +1,150 @@
+/** Connects to NATS JetStream, and creates what is missing there. */
+
+import type { NatsConnection } from '@nats-io/transport-node'
+import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
+import type { HubLinks, Loop, Pem, Store } from '../../../../holdfast/src/ports.ts'
+import { codeOf, storeError } from './answers.ts'
+import { type Names, namesOf } from './layout.ts'
+import { NatsLinks } from './nats-links.ts'
+import { NatsStore } from './nats-store.ts'
+import { ANSWER_MS, HISTORY, type Jet } from './record-stream.ts'
+
+/** The packages, in the form that `npm install` takes. */
+const PACKAGES = '@nats-io/transport-node@^3.4.0 @nats-io/jetstream@^3.4.0'
+/** A cluster that starts at the same time as the hub has this long. */
+const OPEN_MS: Millis = 30_000
+const AGAIN_MS: Millis = 250
+/** A connection over which nothing comes is given up after two of these. */
+const PING_MS: Millis = 1_000
+
+/** The servers, what the hubs call their streams there, and how to log in. */
+export interface Cluster {
+  readonly servers: readonly URL[]
+  readonly bucket: string
+  /** How many servers have each record, if nothing is there yet. */
+  readonly replicas: number
+  readonly credentials?: string
+  readonly tls?: { readonly ca?: Pem; readonly cert?: Pem; readonly key?: Pem }
+}
+
+/** Opens the store, and the links between its hubs. Rejects with HoldfastError `store` */
+export async function openNats(
+  loop: Loop,
+  given: Cluster,
+): Promise<{ store: Store; links: HubLinks }> {
+  const names = namesOf(given.bucket)
+  const modules = await load()
+  const until = performance.now() + OPEN_MS
+  const connection = await retrying(until, given, () => dial(modules, given))
+  try {
+    const jet = await retrying(until, given, () => jetOf(modules, connection, names, given))
+    const links = new NatsLinks(connection, loop, names.links)
+    const end = (): void => {
+      links.close()
+      void connection.flush().then(
+        () => connection.close(),
+        () => connection.close(),
+      )
+    }
+    const store = await retrying(until, given, () => NatsStore.open(jet, names, idOf(loop), end))
+    return { store, links }
+  } catch (error) {
+    await connection.close()
+    throw error
+  }
+}
+
+function idOf(loop: Loop): number {
+  const chance = loop.random(4)
+  return new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+}
+
+type Modules = Awaited<ReturnType<typeof load>>
+
+async function load() {
+  try {
+    const core = await import('@nats-io/transport-node')
+    const jetstream = await import('@nats-io/jetstream')
+    return { core, jetstream }
+  } catch (error) {
+    const [why] = String((error as Error).message).split('\n')
+    throw new HoldfastError('store', `${why}; NATS needs: npm install ${PACKAGES}`)
+  }
+}
+
+// Tries again until then: a cluster that has just started has no leader yet.
+async function retrying<Value>(
+  until: Millis,
+  { servers }: Cluster,
+  act: () => Promise<Value>,
+): Promise<Value> {
+  for (;;) {
+    try {
+      return await act()
+    } catch (error) {
+      const isFinal = error instanceof HoldfastError && error.code === 'bad-value'
+      const isRefused = (error as Error)?.name === 'AuthorizationError'
+      if (isFinal) throw error
+      if (isRefused || performance.now() > until) {
+        const at = servers.map(({ host }) => host).join(', ')
+        const cure = 'start nats-server --jetstream, or name its address'
+        const why = storeError(error).message.replace(/^NATS: /, '')
+        throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cure}`)
+      }
+      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+    }
+  }
+}
+
+function dial({ core }: Modules, { servers, credentials, tls }: Cluster): Promise<NatsConnection> {
+  const [{ username, password }] = servers as [URL]
+  const isTls = tls !== undefined || servers.some(({ protocol }) => protocol === 'tls:')
+  const text = (pem: Pem | undefined) => (pem === undefined ? {} : Buffer.from(pem).toString())
+  const pems = Object.entries(tls ?? {}).map(([name, pem]) => [name, text(pem)])
+  return core.connect({
+    servers: servers.map(({ host }) => host),
+    name: 'holdfast hub',
+    timeout: ANSWER_MS,
+    // A hub goes on as soon as any server does.
+    ...{ maxReconnectAttempts: -1, reconnectTimeWait: 100, reconnectJitter: 100 },
+    ...{ pingInterval: PING_MS, maxPingOut: 2, ignoreAuthErrorAbort: true },
+    ...(username !== '' && {
+      user: decodeURIComponent(username),
+      pass: decodeURIComponent(password),
+    }),
+    ...(credentials !== undefined && {
+      authenticator: core.credsAuthenticator(new TextEncoder().encode(credentials)),
+    }),
+    ...(isTls && { tls: Object.fromEntries(pems) as Record<string, string> }),
+  })
+}
+
+async function jetOf(
+  { jetstream: js }: Modules,
+  connection: NatsConnection,
+  names: Names,
+  { replicas }: Cluster,
+): Promise<Jet> {
+  const { streams } = await js.jetstreamManager(connection, { timeout: ANSWER_MS })
+  const common = { storage: 'file', num_replicas: replicas, discard: 'new' } as const
+  await ensure(names.records, () => {
+    const { records: name, subjects } = names
+    return streams.add({ name, subjects, max_msgs_per_subject: HISTORY, ...common })
+  })
+  await ensure(names.blobs, () => {
+    return streams.add({ name: names.blobs, subjects: [names.blob], ...common })
+  })
+  return { client: js.jetstream(connection, { timeout: ANSWER_MS }), streams }
+
+  async function ensure(name: string, create: () => Promise<unknown>): Promise<void> {
+    try {
+      await streams.info(name)
+    } catch (error) {
+      if (codeOf(error) !== NO_SUCH_STREAM) throw error
+      await create()
+    }
+  }
+}
+
+/** JetStream's code for a stream that does not exist. */
+const NO_SUCH_STREAM = 10_059

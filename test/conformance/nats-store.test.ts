@@ -1,0 +1,33 @@
+// Slow: servers of NATS elect leaders.
+import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
+import type { Store } from '../../packages/holdfast/src/ports.ts'
+import { nats } from '../../packages/hub/src/nats.ts'
+import { takeStore } from '../../packages/hub/src/server/shared-store.ts'
+import { NatsCluster, noNats } from './nats.ts'
+import { storeConformance } from './store.ts'
+
+let cluster: NatsCluster
+let buckets = 0
+
+async function openIn(bucket: string): Promise<Store> {
+  const parts = takeStore(await nats({ servers: cluster.servers, bucket }))
+  if (!parts || parts === 'taken') throw new Error('it is taken')
+  return parts.store
+}
+
+const LACKS = noNats()
+beforeEach((context) => {
+  if (LACKS !== null) context.skip(LACKS)
+})
+
+describe('three servers of NATS', () => {
+  beforeAll(async () => {
+    if (LACKS === null) cluster = await NatsCluster.start(3)
+  })
+  afterAll(() => cluster?.end())
+
+  storeConformance('NATS', () => {
+    const bucket = `b${++buckets}`
+    return () => openIn(bucket)
+  })
+})

@@ -1,0 +1,137 @@
+// Goal: two hubs share their rooms by three servers of NATS, and any one process may die: no room
+// ends, nothing that was acknowledged is lost or done twice, and what a session waits for it says.
+// Method: hubs and servers are processes, killed or stopped one after the other while twelve
+// members act in three rooms; half of the members of each room know the hubs in the other order.
+// How long members wait is what `npm run bench -- hubs` measures.
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { action, join, type Session } from '../../packages/holdfast/src/node.ts'
+import { NatsCluster, noNats } from '../conformance/nats.ts'
+import { until } from '../conformance/until.ts'
+import { Hub } from './harness.ts'
+
+const LACKS = noNats()
+beforeEach((context) => {
+  if (LACKS !== null) context.skip(LACKS)
+})
+
+const note = action('note', (table, { key }: { key: string }) => {
+  table.set(key, ((table.get(key) as number | undefined) ?? 0) + 1)
+})
+
+/** Rooms, and what is special about each. */
+const ROOMS = {
+  // Its members reach one another without a hub.
+  direct: {},
+  relayed: { udp: null },
+  kept: { udp: null, keepRoom: '1h' },
+} as const
+type Room = keyof typeof ROOMS
+
+/** A member that acts, one operation after the other. */
+class Actor {
+  readonly room: Room
+  readonly acknowledged: string[] = []
+  readonly session: Session
+  #isActing = true
+  readonly #ended: Promise<void>
+
+  constructor(room: Room, session: Session) {
+    this.room = room
+    this.session = session
+    this.#ended = this.#act()
+  }
+
+  static async start(room: Room, servers: readonly string[], name: string): Promise<Actor> {
+    const given = { game: 'hubs', room, name, server: servers, types: [note], ...ROOMS[room] }
+    return new Actor(room, await join(given))
+  }
+
+  async #act(): Promise<void> {
+    const { acknowledged, session } = this
+    for (let n = 0; this.#isActing; n++) {
+      const key = `${session.me.player} ${n}`
+      const { ok } = await session.act(note, { key })
+      if (ok) acknowledged.push(key)
+      await new Promise((resolve) => setTimeout(resolve, 30))
+    }
+  }
+
+  /** Resolves once so many more operations were acknowledged. */
+  async goesOn(count: number): Promise<void> {
+    const goal = this.acknowledged.length + count
+    await until(() => this.acknowledged.length >= goal)
+  }
+
+  async rest(): Promise<void> {
+    this.#isActing = false
+    await this.#ended
+  }
+}
+
+let cluster: NatsCluster
+let hubs: [Hub, Hub]
+let actors: Actor[] = []
+
+beforeAll(async () => {
+  if (LACKS !== null) return
+  cluster = await NatsCluster.start(3)
+  const words = ['--store', cluster.servers.join()]
+  hubs = [await Hub.start(false, words), await Hub.start(false, words)]
+})
+afterEach(async () => {
+  for (const actor of actors) await actor.rest()
+  await Promise.all(actors.map(({ session }) => session.leave()))
+  actors = []
+})
+afterAll(async () => {
+  for (const hub of hubs ?? []) await hub.end()
+  await cluster?.end()
+})
+
+const sessionOf = ({ session }: Actor): string => session.token.split('.')[0]!
+
+async function allAct(): Promise<void> {
+  await Promise.all(actors.map((actor) => actor.goesOn(5)))
+}
+
+test('each of two hubs and of three servers is killed in turn under play', async () => {
+  const urls = hubs.map(({ url }) => url)
+  for (const room of Object.keys(ROOMS) as Room[]) {
+    for (let at = 0; at < 4; at++) {
+      const servers = at % 2 === 0 ? urls : urls.toReversed()
+      actors.push(await Actor.start(room, servers, `${room} ${at}`))
+    }
+  }
+  const sessions = actors.map(sessionOf)
+  await allAct()
+  for (const hub of hubs) {
+    await hub.kill()
+    await allAct()
+    // The one that is left has all rooms: whoever comes finds them.
+    const guest = await Actor.start('relayed', urls, 'guest')
+    expect(sessionOf(guest)).toBe(sessionOf(actors.find(({ room }) => room === 'relayed')!))
+    await guest.goesOn(1)
+    await guest.rest()
+    await guest.session.leave()
+    await hub.start()
+  }
+  for (const at of cluster.servers.keys()) {
+    await cluster.kill(at)
+    await allAct()
+    cluster.start(at)
+  }
+  // A hub that stands still is fenced by the other, and starts over when it goes on.
+  hubs[0].signal('SIGSTOP')
+  await allAct()
+  hubs[0].signal('SIGCONT')
+  await allAct()
+  await Promise.all(actors.map((actor) => actor.rest()))
+  expect(actors.map(sessionOf)).toEqual(sessions)
+  for (const room of Object.keys(ROOMS) as Room[]) {
+    const inRoom = actors.filter((actor) => actor.room === room)
+    const keys = inRoom.flatMap(({ acknowledged }) => acknowledged)
+    for (const { session } of inRoom) {
+      await expect.poll(() => keys.filter((key) => session.table.get(key) !== 1)).toEqual([])
+    }
+  }
+})
