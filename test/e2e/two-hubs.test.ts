@@ -32,7 +32,7 @@ class Actor {
   readonly room: Room
   readonly acknowledged: string[] = []
   readonly session: Session
-  #isActing = true
+  #rests = false
   readonly #ended: Promise<void>
 
   constructor(room: Room, session: Session) {
@@ -48,7 +48,8 @@ class Actor {
 
   async #act(): Promise<void> {
     const { acknowledged, session } = this
-    for (let n = 0; this.#isActing; n++) {
+    for (let n = 0; ; n++) {
+      if (this.#rests) return
       const key = `${session.me.player} ${n}`
       const { ok } = await session.act(note, { key })
       if (ok) acknowledged.push(key)
@@ -63,7 +64,7 @@ class Actor {
   }
 
   async rest(): Promise<void> {
-    this.#isActing = false
+    this.#rests = true
     await this.#ended
   }
 }
