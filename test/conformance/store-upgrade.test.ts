@@ -281,7 +281,7 @@ describe('a file of 0.2', () => {
       expect(contentOf(file)).toBe(before)
       const store = open(file)
       expect([...store.entries()]).toHaveLength(8)
-      expect(await blobsOf(store, '1b-2 9')).toEqual([new Uint8Array(size).fill(7)])
+      expect(await blobsOf(store, '', '1b-2 9')).toEqual([new Uint8Array(size).fill(7)])
       store.close()
     },
   )

@@ -26,8 +26,9 @@ export const PONG_MS: Millis = 500
 const FADE = 63 / 64
 /** Longest interval between pings, and the interval while the hub is unreachable. */
 export const PING_MS: Millis = 2_000
-/** The stream is given up after so long a silence. */
+/** The stream is given up after so long a silence, and sooner where another address is left. */
 export const SILENT_MS: Millis = 7_000
+export const SILENT_OF_SEVERAL_MS: Millis = 3_000
 /** Until a hub has answered, the address of a stream that takes so long to open is examined. */
 export const LOOK_MS: Millis = 1_000
 
@@ -131,6 +132,10 @@ export class HubConnection {
     return true
   }
 
+  get #silentMs(): Millis {
+    return this.#urls.length > 1 ? SILENT_OF_SEVERAL_MS : SILENT_MS
+  }
+
   get #url(): string {
     return this.#urls[this.#at]!
   }
@@ -152,7 +157,7 @@ export class HubConnection {
       closed: (why, met) => this.#current(stream) && this.#closed(why, met),
     })
     this.#stream = stream
-    this.#alarm.set(this.#receivedAt + (this.#isHub ? SILENT_MS : LOOK_MS))
+    this.#alarm.set(this.#receivedAt + (this.#isHub ? this.#silentMs : LOOK_MS))
   }
 
   #current(stream: Stream): boolean {
@@ -244,7 +249,10 @@ export class HubConnection {
     this.#pingedAt ??= now
     this.#lastPing = now
     this.send(frameMessage(encode(toHub, { kind: 'ping', count: this.#pings++ })))
-    this.#alarm.set(now + (this.#isQuiet ? PING_MS : Math.max(PONG_MS, 2 * this.#tookMs)))
+    const wait = this.#isQuiet ? PING_MS : Math.max(PONG_MS, 2 * this.#tookMs)
+    // At least 1 ms: rounding of floats may leave less than was added.
+    const until = Math.max(this.#receivedAt + this.#silentMs, now + 1)
+    this.#alarm.set(Math.min(now + wait, until))
   }
 
   #tick(): void {
@@ -252,15 +260,14 @@ export class HubConnection {
     if (this.#stream === null) return this.#dial()
     const silent = this.#loop.now() - this.#receivedAt
     const isNext = !this.#open && this.#urls.length > 1 && silent >= NEXT_MS
-    if (silent >= SILENT_MS || isNext) {
+    if (silent >= this.#silentMs || isNext) {
       this.#stream.close()
       const what = `it did not answer within ${Math.round(silent / 1_000)} s`
       return this.#closed(what, { kind: 'passing', what })
     }
-    // At least 1 ms: rounding of floats may leave less than was added.
     const soonest = this.#loop.now() + 1
     if (!this.#open) {
-      const wait = this.#urls.length > 1 ? NEXT_MS : SILENT_MS
+      const wait = this.#urls.length > 1 ? NEXT_MS : this.#silentMs
       this.#alarm.set(Math.max(this.#receivedAt + wait, soonest))
       return this.#look(this.#url)
     }
