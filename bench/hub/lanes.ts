@@ -43,12 +43,16 @@ interface Lane {
 
 type Work = (ms: number) => Promise<Did>
 
-/** Members of one room send each other datagrams of so many bytes, through the hub. */
-export async function relay(url: string, bytes: number): Promise<Work> {
+/**
+ * Members of one room send each other datagrams of so many bytes, through the hub.
+ *
+ * @param other  that of the second member, if it is another one
+ */
+export async function relay(url: string, bytes: number, other: string = url): Promise<Work> {
   const session = await roomOf(url)
   const ends: Socket[] = []
   for (const inc of [2, 3]) {
-    const socket = await stream(url)
+    const socket = await stream(inc === 2 ? url : other)
     say(socket, { kind: 'hello', version: HUB_VERSION })
     say(socket, { kind: 'attach', request: 1, session, inc, proof: PROOF })
     ends.push(socket)

@@ -5,11 +5,14 @@
 // are killed and started again one after the other; between stores and servers answers are lost.
 // Slow: each time the servers elect a leader, which takes some seconds.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
-import type { HubLinks, Store } from '../../packages/holdfast/src/ports.ts'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
+import type { HubLinks, Store, StoredRecord } from '../../packages/holdfast/src/ports.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { openNats } from '../../packages/hub/src/drivers/nats/open-nats.ts'
 import { FaultyStore } from '../hub/faulty-store.ts'
 import { NatsCluster, noNats } from './nats.ts'
+import { blobsOf, cas, got, put } from './store.ts'
 import { playHistories } from './store-histories.ts'
 import { dice, turn } from './until.ts'
 
@@ -69,4 +72,54 @@ test('histories with lost answers are linearizable', async () => {
     while (faulty.pending > 0) await turn()
   }
   expect(await playHistories(faulty, { seed: 4, count: 1_000, turn, settle })).toEqual([])
+})
+
+test('of ten stores that change one revision at once one wins, as a new store sees it', async () => {
+  const stores = await Promise.all(Array.from({ length: 10 }, () => open('crowd')))
+  const [first] = stores.map(({ store }) => store)
+  const value = (text: string): Uint8Array => new TextEncoder().encode(text)
+  const keys = Array.from({ length: 20 }, (_none, at) => `room ${at}`)
+  const won = new Map<string, number>()
+  for (const key of keys) {
+    const before = await put(first!, key, value('base'))
+    const outcomes = await Promise.all(
+      stores.map(({ store }, at) =>
+        cas(store, key, before, value(String(at)), [['x', value(String(at))]]),
+      ),
+    )
+    const revs = outcomes.flatMap((outcome) => (typeof outcome === 'string' ? [] : [outcome.rev]))
+    expect(revs.length).toBeLessThan(2)
+    if (revs.length > 0) won.set(key, revs[0]!)
+  }
+  const { store: fresh } = await open('crowd')
+  expect(won.size).toBeGreaterThan(keys.length / 2)
+  for (const [key, rev] of won) {
+    const found = await got(fresh, key)
+    expect(found).toMatchObject({ rev })
+    expect(await blobsOf(fresh, key, 'x')).toEqual([(found as StoredRecord).value])
+  }
+})
+
+test('a record that is removed and made again for long keeps its last change for a new store', async () => {
+  const stores = [await open('long'), await open('long')].map(({ store }) => store)
+  for (let n = 1; n <= 60; n++) {
+    const value = n % 7 === 0 ? null : Uint8Array.of(n)
+    await put(stores[n % 2]!, 'a', value, [['x', value]])
+  }
+  const { store: fresh } = await open('long')
+  expect(await got(fresh, 'a')).toMatchObject({ value: Uint8Array.of(60) })
+  expect(await blobsOf(fresh, 'a', 'x')).toEqual([Uint8Array.of(60)])
+})
+
+test('a stream that is made anew under a store is not taken for the old one', async () => {
+  const { store } = await open('replaced')
+  for (let n = 0; n < 5; n++) await put(store, 'a', Uint8Array.of(n))
+  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+  const { streams } = await jetstreamManager(connection)
+  await streams.delete('replaced-records')
+  await connection.close()
+  const { store: other } = await open('replaced')
+  await put(other, 'a', Uint8Array.of(9))
+  expect(await got(store, 'a')).toMatchObject({ code: 'store' })
+  expect(String(await got(store, 'a'))).toContain('was made anew')
 })

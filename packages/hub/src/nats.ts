@@ -50,9 +50,12 @@ function check({ servers: given, ...more }: NatsOptions): Cluster {
   if (typeof bucket !== 'string' || !/^[\w-]{1,64}$/.test(bucket)) {
     throw badValue(`bucket has 1 to 64 letters, digits, - and _: ${shown(bucket)}`)
   }
-  if (credentials !== undefined && typeof credentials !== 'string') {
-    throw badValue('credentials is the text of a file of credentials')
+  if (credentials !== undefined && !CREDENTIALS.test(String(credentials))) {
+    throw badValue(
+      'credentials is the text of a file of credentials, which has a user JWT and a seed',
+    )
   }
+  if (tls !== undefined) checkTls(tls)
   const servers = texts.map(urlOf)
   const most = servers.length >= 3 ? 3 : 1
   const wanted = options.checkCount('replicas', replicas ?? most, 1, REPLICAS_MAX)
@@ -63,10 +66,35 @@ function check({ servers: given, ...more }: NatsOptions): Cluster {
   }
 }
 
+const CREDENTIALS = /BEGIN NATS USER JWT[^]*BEGIN USER NKEY SEED/
+
+function checkTls(tls: NonNullable<NatsOptions['tls']>): void {
+  options.checkOptions('tls', tls, ['ca', 'cert', 'key'])
+  for (const [name, pem] of Object.entries(tls)) {
+    const isPem = typeof pem === 'string' || pem instanceof Uint8Array
+    if (!isPem) throw badValue(`tls.${name} is a text or bytes in PEM: ${shown(pem)}`)
+  }
+  if ((tls.cert === undefined) !== (tls.key === undefined)) {
+    throw badValue('tls takes cert and key together')
+  }
+}
+
 function urlOf(server: string): URL {
   const text = /^\w+:\/\//.test(server) ? server : `nats://${server}`
   const url = URL.canParse(text) ? new URL(text) : null
   const isOne = url && ['nats:', 'tls:'].includes(url.protocol) && url.hostname !== ''
-  if (isOne && ['', '/'].includes(url.pathname)) return url
-  throw badValue(`a server of NATS is a URL such as nats://10.0.0.5:4222: ${shown(server)}`)
+  const rest = url && `${url.pathname}${url.search}${url.hash}`
+  if (isOne && (rest === '' || rest === '/') && isText(url.username + url.password)) return url
+  // A password is nobody's business.
+  const shownUrl = shown(server.replace(/\/\/.*@/, '//…@'))
+  throw badValue(`a server of NATS is a URL such as nats://10.0.0.5:4222: ${shownUrl}`)
+}
+
+function isText(encoded: string): boolean {
+  try {
+    decodeURIComponent(encoded)
+    return true
+  } catch {
+    return false
+  }
 }

@@ -267,7 +267,7 @@ function openStore(given: HubOptions['store']): { store: Store; links?: HubLinks
   if (typeof given === 'string' && given !== '')
     return { store: openSqliteStore(given, { upgrade: upgradeRecords }) }
   const shared = typeof given === 'object' ? takeStore(given) : null
-  if (shared === 'taken') throw badValue('store has a hub already: open one for each hub')
+  if (shared === 'taken') throw badValue('store was given to a hub before: open one for each hub')
   if (shared) return shared
   const others = 'null for memory, or what nats() resolved with'
   throw badValue(`store is the name of a file, ${others}: ${shown(given)}`)

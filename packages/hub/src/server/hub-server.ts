@@ -223,7 +223,8 @@ export class HubServer {
     while (this.#isBusy) {
       const reported = new Promise<void>((resolve) => void this.#onReported.push(resolve))
       this.#write()
-      await reported
+      // There may have been nothing to write.
+      if (this.#isBusy) await reported
     }
   }
 

@@ -16,6 +16,7 @@ export type Failure = 'conflict' | 'unknown' | HoldfastError
 
 /** @param error  of a publish with an expected sequence number */
 export function failureOf(error: unknown): Failure {
+  if (error instanceof HoldfastError) return error
   const code = codeOf(error)
   if (code === null) return 'unknown'
   if (WRONG_LAST_SEQUENCE.includes(code)) return 'conflict'

@@ -21,7 +21,7 @@ const TOKEN_MAX = 256
 /** Most bytes of a message. NATS takes 1 MiB with its headers, if nobody changed that. */
 export const CHUNK_MAX: number = 512 * 1024
 /** Most blobs of one record, and most bytes of a name. */
-const BLOBS_MAX = 4_096
+export const BLOBS_MAX = 4_096
 const NAME_BYTES_MAX: number = 3 * KEY_MAX
 
 const content = record({

@@ -118,7 +118,7 @@ export class NatsLinks implements HubLinks {
     this.#alarm.cancel()
     this.#hears?.unsubscribe()
     this.#hears = null
-    for (const link of this.#links.values()) {
+    for (const link of [...this.#links.values()]) {
       this.#send(link, 'close')
       this.#end(link, 'this hub ended it')
     }
@@ -137,6 +137,7 @@ export class NatsLinks implements HubLinks {
     const backlog = (): number => link.sentBytes - link.passedBytes
     return {
       send: (bytes) => {
+        if (bytes.length > FRAME_MAX) throw new RangeError(`too long for a link: ${bytes.length}`)
         if (!link.isOpen || backlog() + bytes.length > STREAM_BACKLOG_MAX) return false
         link.sent++
         link.sentBytes += bytes.length

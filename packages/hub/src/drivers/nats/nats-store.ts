@@ -18,10 +18,12 @@ import type {
 } from '../../../../holdfast/src/ports.ts'
 import { failureOf, storeError } from './answers.ts'
 import { BlobStream } from './blob-stream.ts'
-import type { Content, Names, Parts } from './layout.ts'
-import { type Jet, RecordStream } from './record-stream.ts'
+import { BLOBS_MAX, type Content, type Names, type Parts } from './layout.ts'
+import { AGAIN_MS, type Jet, later, RecordStream } from './record-stream.ts'
 
 const NO_BLOBS: Parts = new Map()
+/** How often blobs are read that a record names and no server has. */
+const TRIES = 40
 
 export class NatsStore implements Store {
   readonly isShared = true
@@ -90,11 +92,7 @@ export class NatsStore implements Store {
     done: (found: (Uint8Array | null)[] | HoldfastError) => void,
   ): void {
     this.#check()
-    const read = async (): Promise<(Uint8Array | null)[]> => {
-      const named = (await this.#records.read(key))?.content.blobs ?? NO_BLOBS
-      return Promise.all(names.map((name) => this.#blobs.get(named.get(name) ?? null)))
-    }
-    this.#answer(read(), done)
+    this.#answer(this.#readBlobs(key, names), done)
   }
 
   cas(change: StoreChange, done: (outcome: StoreOutcome) => void): void {
@@ -132,15 +130,30 @@ export class NatsStore implements Store {
     this.#watcher?.(key, value && { value: value.slice(), rev })
   }
 
+  // A blob that the record names and no server has was replaced meanwhile, or is not there yet.
+  async #readBlobs(key: string, names: readonly string[]): Promise<(Uint8Array | null)[]> {
+    for (let left = TRIES; ; left--) {
+      const named = (await this.#records.read(key))?.content.blobs ?? NO_BLOBS
+      const found = await Promise.all(names.map((name) => this.#blobs.get(named.get(name) ?? null)))
+      const isWhole = names.every((name, at) => found[at] !== null || !named.has(name))
+      if (isWhole || left === 0) return found
+      await later(AGAIN_MS)
+    }
+  }
+
   async #change(change: StoreChange): Promise<StoreOutcome> {
     const { key, rev, value } = change
     const put: number[] = []
     try {
-      const before = await this.#partsBefore(change)
+      const isKnown = this.#records.seemsToHave(key, rev) && (rev > 0 || value !== null)
+      if (!isKnown && !(await this.#records.has(key, rev))) return 'conflict'
       // Whoever removes nothing changes nothing.
-      if (!before || (rev === 0 && !value)) {
-        if (!(await this.#records.has(key, rev))) return 'conflict'
-        return before ? { rev: 0 } : 'unknown'
+      if (rev === 0 && !value) return { rev: 0 }
+      const before = await this.#partsBefore(change)
+      if (!before) return 'unknown'
+      const names = new Set([...before.keys(), ...change.blobs.map(([name]) => name)])
+      if (names.size > BLOBS_MAX) {
+        throw new HoldfastError('store', `NATS: a record names ${BLOBS_MAX} blobs: ${names.size}`)
       }
       const blobs = await this.#putBlobs(change, before, put)
       const outcome = await this.#records.change({ key, blobs, value }, rev)

@@ -7,13 +7,17 @@ import { codeOf, storeError } from './answers.ts'
 import { type Names, namesOf } from './layout.ts'
 import { NatsLinks } from './nats-links.ts'
 import { NatsStore } from './nats-store.ts'
-import { ANSWER_MS, HISTORY, type Jet } from './record-stream.ts'
+import { ANSWER_MS, type Jet, later } from './record-stream.ts'
 
 /** The packages, in the form that `npm install` takes. */
 const PACKAGES = '@nats-io/transport-node@^3.4.0 @nats-io/jetstream@^3.4.0'
 /** A cluster that starts at the same time as the hub has this long. */
 const OPEN_MS: Millis = 30_000
 const AGAIN_MS: Millis = 250
+/** The largest record, with what it names. */
+const MESSAGE_MAX: number = 1024 * 1024
+/** A server that hangs does not keep a hub from closing. */
+const FLUSH_MS: Millis = 1_000
 /** A connection over which nothing comes is given up after two of these. */
 const PING_MS: Millis = 1_000
 
@@ -37,14 +41,17 @@ export async function openNats(
   const until = performance.now() + OPEN_MS
   const connection = await retrying(until, given, () => dial(modules, given))
   try {
+    const { max_payload: max = 0 } = connection.info ?? {}
+    if (max < MESSAGE_MAX) {
+      const why = `takes messages of ${max} bytes, and records need ${MESSAGE_MAX}`
+      throw new HoldfastError('store', `NATS ${why}: raise max_payload`)
+    }
     const jet = await retrying(until, given, () => jetOf(modules, connection, names, given))
     const links = new NatsLinks(connection, loop, names.links)
     const end = (): void => {
       links.close()
-      void connection.flush().then(
-        () => connection.close(),
-        () => connection.close(),
-      )
+      const flushed = connection.flush().catch(() => {})
+      void Promise.race([flushed, later(FLUSH_MS)]).then(() => connection.close())
     }
     const store = await retrying(until, given, () => NatsStore.open(jet, names, idOf(loop), end))
     return { store, links }
@@ -82,22 +89,33 @@ async function retrying<Value>(
     try {
       return await act()
     } catch (error) {
-      const isFinal = error instanceof HoldfastError && error.code === 'bad-value'
-      const isRefused = (error as Error)?.name === 'AuthorizationError'
-      if (isFinal) throw error
-      if (isRefused || performance.now() > until) {
+      const cause =
+        (error as Error)?.name === 'AuthorizationError'
+          ? LOGIN
+          : (FINAL.get(codeOf(error) ?? 0) ?? null)
+      if (cause !== null || performance.now() > until) {
         const at = servers.map(({ host }) => host).join(', ')
-        const cure = 'start nats-server --jetstream, or name its address'
         const why = storeError(error).message.replace(/^NATS: /, '')
-        throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cure}`)
+        throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cause ?? START}`)
       }
-      await new Promise((resolve) => setTimeout(resolve, AGAIN_MS))
+      await later(AGAIN_MS)
     }
   }
 }
 
+const START = 'start nats-server --jetstream there, or name the right addresses'
+const LOGIN = 'name a user as nats://user:password@host, or pass credentials'
+/** What to do about errors of JetStream that no waiting mends, by their codes. */
+const FINAL: ReadonlyMap<number, string> = new Map([
+  [
+    10_074,
+    'a single server keeps one replica of each record: name one server, or set replicas to 1',
+  ],
+  [10_039, 'enable JetStream for the account'],
+])
+
 function dial({ core }: Modules, { servers, credentials, tls }: Cluster): Promise<NatsConnection> {
-  const [{ username, password }] = servers as [URL]
+  const { username, password } = servers.find((one) => one.username !== '') ?? servers[0]!
   const isTls = tls !== undefined || servers.some(({ protocol }) => protocol === 'tls:')
   const text = (pem: Pem | undefined) => (pem === undefined ? {} : Buffer.from(pem).toString())
   const pems = Object.entries(tls ?? {}).map(([name, pem]) => [name, text(pem)])
@@ -129,7 +147,7 @@ async function jetOf(
   const common = { storage: 'file', num_replicas: replicas, discard: 'new' } as const
   await ensure(names.records, () => {
     const { records: name, subjects } = names
-    return streams.add({ name, subjects, max_msgs_per_subject: HISTORY, ...common })
+    return streams.add({ name, subjects, ...common })
   })
   await ensure(names.blobs, () => {
     return streams.add({ name: names.blobs, subjects: [names.blob], ...common })

@@ -12,26 +12,27 @@
  * acknowledges under some number, and waits until the stream has come as far: then it knows every
  * change that was acknowledged before. The bytes of a message never change.
  *
- * NATS keeps the last HISTORY messages of a record, so a hub that reads from the start, or was
- * behind, may miss older ones. It takes the first one for valid that may follow a missed one; if
- * that one had lost, the next shows it.
+ * A hub whose change counts removes older messages now and then: so the first message of a record
+ * always counts, and so does the first after some that were missed.
  */
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
-import { failureOf } from './answers.ts'
+import { codeOf, failureOf } from './answers.ts'
 import { type Content, encodeContent, type Names, readContent, tokenOf } from './layout.ts'
 
 /** The longest wait for the answer to one message. */
 export const ANSWER_MS: Millis = 2_000
-/** The messages of a record that NATS keeps: more than changes that lose at the same moment. */
-export const HISTORY = 8
-/** If the stream has not come as far by then, it is followed anew. */
-const BEHIND_MS: Millis = 1_000
+/** After so many changes of a record its older messages are removed. */
+const CUT_AFTER = 8
+/** Whenever the stream has not come as far after this, it is followed anew. */
+const BEHIND_MS: Millis = 400
+/** Most followers at a time. */
+const FOLLOWERS_MAX = 4
 /** A read that takes longer fails. */
 const READ_MS: Millis = 10_000
 /** Between two tries to read a message that a server does not have yet. */
-const AGAIN_MS: Millis = 50
+export const AGAIN_MS: Millis = 50
 /** After a longer silence the stream is read from its start: removed records are not in it. */
 const SILENT_MS: Millis = 5 * 60_000
 /** How long a removed record's messages stay, for hubs that are behind. */
@@ -51,13 +52,22 @@ export interface Jet {
   readonly streams: JetStreamManager['streams']
 }
 
-/** The newest message of a record that has not lost. */
+/** The newest message of a record that counts. */
 interface State {
   readonly seq: number
   readonly isRemoved: boolean
-  readonly before: number
-  /** Whether what it replaces was missed. */
-  readonly isFirst: boolean
+  /** Changes since older messages were removed. */
+  changes: number
+  /** The newest message, whether it counts or not. */
+  last: number
+}
+
+/** A consumer of the stream. */
+interface Follower {
+  /** Whether it began at the start. */
+  readonly isWhole: boolean
+  messages: Awaited<ReturnType<PushConsumer['consume']>> | null
+  isStopped: boolean
 }
 
 interface Waiter {
@@ -82,12 +92,19 @@ export class RecordStream {
   #seq = 0
   #heardAt: Millis = 0
   #waiters: Waiter[] = []
-  #followed: Awaited<ReturnType<PushConsumer['consume']>> | null = null
-  #isFollowing = false
+  readonly #followers = new Set<Follower>()
+  /** When one was started last, and when one brought a message. */
   #followedAt: Millis = -Infinity
+  #flowedAt: Millis = -Infinity
+  #isCatchingUp = false
+  /** Whether no follower goes on. */
+  #isStalled = false
   #isClosed = false
-  /** Counts how often the stream was followed anew. */
-  #life = 0
+  /** Messages that lost, and whose removal is not acknowledged. */
+  readonly #lost = new Set<number>()
+  #barrierSeq = 0
+  /** Whether the stream was made anew, or has lost messages that it had acknowledged. */
+  #isReplaced = false
   /** Records that were known before the stream was read from its start, and did not come again. */
   #missing: { readonly tokens: Set<string>; readonly until: number } | null = null
   #barrier: Promise<unknown> = Promise.resolve()
@@ -104,7 +121,7 @@ export class RecordStream {
 
   close(): void {
     this.#isClosed = true
-    this.#followed?.stop()
+    for (const follower of this.#followers) stop(follower)
     for (const { reached } of this.#waiters.splice(0)) reached()
   }
 
@@ -123,59 +140,111 @@ export class RecordStream {
   }
 
   async #pass(): Promise<void> {
-    this.#forgetRemoved()
+    this.#clean()
     const { client } = this.#jet
     const nothing = new Uint8Array(0)
     const { seq } = await client.publish(this.#names.barrier, nothing, { timeout: ANSWER_MS })
+    if (seq <= this.#barrierSeq) this.#isReplaced = true
+    this.#barrierSeq = seq
+    if (this.#isReplaced) throw new HoldfastError('store', REPLACED)
     await this.#reach(seq)
   }
 
   async #reach(seq: number): Promise<void> {
-    if (this.#seq > 0) await this.#reaches(seq, BEHIND_MS)
-    if (this.#seq < seq && !this.#isClosed) {
-      await this.#follow(seq)
-      await this.#reaches(seq, READ_MS)
+    const giveUpAt = performance.now() + READ_MS
+    if (this.#seq === 0) this.#follow(seq)
+    while (this.#seq < seq && !this.#isClosed) {
+      if (await this.#reaches(seq, BEHIND_MS)) return
+      if (performance.now() > giveUpAt) {
+        throw new HoldfastError('store', 'NATS: the stream of records stands still')
+      }
+      this.#follow(seq)
+      await this.#catchUp(seq)
     }
-    if (this.#seq < seq)
-      throw new HoldfastError('store', 'NATS: the stream of records stands still')
   }
 
-  #reaches(seq: number, max: Millis): Promise<void> {
-    if (this.#seq >= seq || this.#isClosed) return Promise.resolve()
+  // While NATS elects who places consumers, its servers still answer: each has the messages in their
+  // order, up to some number.
+  async #catchUp(until: number): Promise<void> {
+    if (this.#isCatchingUp || this.#missing) return
+    this.#isCatchingUp = true
+    try {
+      while (this.#seq < until && !this.#isClosed) {
+        const next = { seq: this.#seq + 1, next_by_subj: '>' }
+        const found = await this.#jet.streams.getMessage(this.#names.records, next)
+        if (!found) return
+        this.#isStalled = true
+        this.#take(found)
+      }
+    } catch {
+      // The next time.
+    } finally {
+      this.#isCatchingUp = false
+    }
+  }
+
+  async #reaches(seq: number, max: Millis): Promise<boolean> {
+    if (this.#isStalled) await this.#catchUp(seq)
+    if (this.#seq >= seq) return true
     return new Promise((resolve) => {
-      const timer = setTimeout(resolve, max)
+      const timer = setTimeout(() => {
+        this.#waiters = this.#waiters.filter((one) => one !== waiter)
+        resolve(false)
+      }, max)
       const reached = (): void => {
         clearTimeout(timer)
-        resolve()
+        resolve(true)
       }
-      this.#waiters.push({ seq, reached })
+      const waiter = { seq, reached }
+      this.#waiters.push(waiter)
     })
   }
 
-  // A consumer lives on one server, whose death NATS's client would miss for a minute.
-  async #follow(until: number): Promise<void> {
-    if (this.#isFollowing || performance.now() - this.#followedAt < BEHIND_MS) return
-    this.#isFollowing = true
-    try {
-      const life = ++this.#life
-      this.#followed?.stop()
-      const isNew = this.#seq === 0 || performance.now() - this.#heardAt > SILENT_MS
-      if (isNew) this.#startOver(until)
-      const { client } = this.#jet
-      const from = isNew ? 1 : this.#seq + 1
-      const consumer = await client.consumers.getPushConsumer(this.#names.records, {
-        opt_start_seq: from,
-      })
-      this.#followed = await consumer.consume({
-        callback: (message) => {
-          if (this.#life === life) this.#take(message)
-        },
-      })
-      if (this.#isClosed) this.#followed.stop()
-    } finally {
-      this.#isFollowing = false
-      this.#followedAt = performance.now()
+  // A consumer is on one server, whose death NATS's client would notice after a minute. The next one
+  // may be put on the same server. So there are several until one of them goes on.
+  #follow(until: number): void {
+    const now = performance.now()
+    // One that brings messages is let alone.
+    if (now - Math.max(this.#followedAt, this.#flowedAt) < BEHIND_MS || this.#isClosed) return
+    this.#followedAt = now
+    const [oldest] = this.#followers
+    if (oldest && this.#followers.size >= FOLLOWERS_MAX) {
+      stop(oldest)
+      this.#followers.delete(oldest)
     }
+    const isNew = this.#seq === 0 || now - this.#heardAt > SILENT_MS
+    if (isNew && !this.#missing) this.#startOver(until)
+    const from = this.#missing ? 1 : this.#seq + 1
+    const follower: Follower = { isWhole: from === 1, messages: null, isStopped: false }
+    this.#followers.add(follower)
+    this.#consume(follower, from).catch(() => this.#followers.delete(follower))
+  }
+
+  async #consume(follower: Follower, from: number): Promise<void> {
+    const { client } = this.#jet
+    const consumer = await client.consumers.getPushConsumer(this.#names.records, {
+      opt_start_seq: from,
+    })
+    follower.messages = await consumer.consume({
+      callback: (message) => {
+        if (follower.isStopped) return
+        this.#flowedAt = performance.now()
+        if (message.seq > this.#seq) this.#goesOn(follower)
+        this.#take(message)
+        if (follower.isWhole) this.#hasRead(message.seq)
+      },
+    })
+    if (follower.isStopped) follower.messages.stop()
+  }
+
+  #goesOn(follower: Follower): void {
+    this.#isStalled = false
+    // Whoever reads from the start comes to the end.
+    if (this.#missing) return
+    if (this.#followers.size === 1 && this.#followers.has(follower)) return
+    for (const one of this.#followers) if (one !== follower) stop(one)
+    this.#followers.clear()
+    this.#followers.add(follower)
   }
 
   #startOver(until: number): void {
@@ -184,7 +253,7 @@ export class RecordStream {
     this.#missing = { tokens, until }
   }
 
-  #take({ subject, seq, data }: JsMsg): void {
+  #take({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): void {
     const token = this.#names.tokenIn(subject)
     if (token !== null) {
       this.#missing?.tokens.delete(token)
@@ -192,16 +261,16 @@ export class RecordStream {
     }
     this.#seq = Math.max(this.#seq, seq)
     this.#heardAt = performance.now()
-    if (this.#missing && this.#seq >= this.#missing.until) this.#forgetMissing()
     if (!this.#waiters.some((one) => one.seq <= this.#seq)) return
     const waiters = this.#waiters
     this.#waiters = waiters.filter((one) => one.seq > this.#seq)
     for (const one of waiters) if (one.seq <= this.#seq) one.reached()
   }
 
-  // Whoever removed them has removed their messages since.
-  #forgetMissing(): void {
-    const { tokens } = this.#missing!
+  // Whoever removed what is missing has removed its messages since.
+  #hasRead(seq: number): void {
+    if (!this.#missing || seq < this.#missing.until) return
+    const { tokens } = this.#missing
     this.#missing = null
     for (const token of tokens) {
       const found = this.#recent.get(token)?.found
@@ -221,36 +290,59 @@ export class RecordStream {
     const counts = !known || follows(known, before)
     const own = writer === this.#writer ? this.#pending.get(change) : undefined
     if (own) this.#pending.delete(change)
+    own?.(counts)
     if (!counts) {
-      own?.(false)
+      known.last = seq
       return this.#remove(seq)
     }
-    const isFirst = before > 0 && before !== known?.seq
-    this.#states.set(token, { seq, isRemoved: value === null, before, isFirst })
+    const isRemoved = value === null
+    const state = { seq, isRemoved, changes: (known?.changes ?? 0) + 1, last: seq }
+    this.#states.set(token, state)
+    if (own && state.changes > CUT_AFTER) this.#cut(token, state)
     if (value) this.#keep(token, { rev: seq, content: { ...content, value } }, data.length)
     else {
       this.#forget(token)
       this.#removed.push({ token, seq, at: performance.now() })
     }
-    own?.(true)
     this.changed(content, seq)
   }
 
-  #remove(seq: number): void {
+  #cut(token: string, state: State): void {
+    state.changes = 0
+    const filter = this.#names.record(token)
     const { streams } = this.#jet
-    void streams.deleteMessage(this.#names.records, seq, false).catch(() => {})
+    void streams.purge(this.#names.records, { filter, seq: state.seq }).catch(() => {})
   }
 
-  // Every hub removes their messages: the one that removed the record may be gone.
-  #forgetRemoved(): void {
+  #remove(seq: number): void {
+    this.#lost.add(seq)
+    const done = (): void => void this.#lost.delete(seq)
     const { streams } = this.#jet
+    // Another hub may have been faster.
+    streams.deleteMessage(this.#names.records, seq, false).then(done, (error: unknown) => {
+      if (codeOf(error) !== null) done()
+    })
+  }
+
+  // Every hub removes them: the one that changed or removed the record may be gone.
+  #clean(): void {
+    for (const seq of this.#lost) this.#remove(seq)
     const until = performance.now() - REMOVED_MS
     while (this.#removed.length > 0 && this.#removed[0]!.at < until) {
       const { token, seq } = this.#removed.shift()!
-      if (this.#states.get(token)?.seq !== seq) continue
-      this.#states.delete(token)
-      const filter = this.#names.record(token)
-      void streams.purge(this.#names.records, { filter, seq: seq + 1 }).catch(() => {})
+      const known = this.#states.get(token)
+      if (known?.seq === seq) void this.#purge(token, known)
+    }
+  }
+
+  async #purge(token: string, known: State): Promise<void> {
+    const filter = this.#names.record(token)
+    try {
+      const { last } = known
+      await this.#jet.streams.purge(this.#names.records, { filter, seq: last + 1 })
+      if (this.#states.get(token) === known && known.last === last) this.#states.delete(token)
+    } catch {
+      this.#removed.push({ token, seq: known.seq, at: performance.now() })
     }
   }
 
@@ -303,10 +395,15 @@ export class RecordStream {
     return { rev, content: { ...content, value: content.value } }
   }
 
+  /** Whether the record has that revision, 0 for none, as far as the stream has come. */
+  seemsToHave(key: string, rev: number): boolean {
+    return this.#revOf(tokenOf(key)) === rev
+  }
+
   /** Whether the record has that revision, 0 for none, once all acknowledged changes are known. */
   async has(key: string, rev: number): Promise<boolean> {
     await this.barrier()
-    return this.#revOf(tokenOf(key)) === rev
+    return this.seemsToHave(key, rev)
   }
 
   /**
@@ -321,7 +418,7 @@ export class RecordStream {
   ): Promise<number | 'conflict' | 'unknown' | HoldfastError> {
     const token = tokenOf(given.key)
     // Servers refuse most of what will lose, and then nobody has to read it.
-    const { seq: expected = 0 } = this.#states.get(token) ?? {}
+    const { last: expected = 0 } = this.#states.get(token) ?? {}
     const first = await this.#publish(token, given, before, expected)
     if (first !== 'conflict') return first
     if (!(await this.has(given.key, before))) return 'conflict'
@@ -344,25 +441,33 @@ export class RecordStream {
         timeout: ANSWER_MS,
         ...(expected !== null && { expect: { lastSubjectSequence: expected } }),
       })
-      await this.#reach(seq)
-      // One that the stream did not bring has probably lost and been removed.
+      // One that lost may be removed before it comes, and nothing may come after it.
+      if (!(await this.#reaches(seq, BEHIND_MS))) await this.barrier()
       if (verdict === null) return 'unknown'
       return verdict ? seq : 'conflict'
     } catch (error) {
-      return failureOf(error)
+      // The message may be in the stream, of which nobody knows more now.
+      return error instanceof HoldfastError ? 'unknown' : failureOf(error)
     } finally {
       this.#pending.delete(change)
     }
   }
 }
 
-// Whether a message that replaces that revision is the next one.
-function follows({ seq, isRemoved, before, isFirst }: State, replaced: number): boolean {
-  if (replaced === (isRemoved ? 0 : seq)) return true
-  // What it replaces was missed, or the known one had lost.
-  return replaced > seq || (isFirst && replaced > before && replaced < seq)
+// Whether a message that replaces that revision is the next one. A newer revision was missed.
+function follows({ seq, isRemoved }: State, replaced: number): boolean {
+  return replaced === (isRemoved ? 0 : seq) || replaced > seq
 }
 
-function later(ms: Millis): Promise<void> {
+const REPLACED =
+  'NATS: the stream of records was made anew or lost messages: start this hub again, and look for ' +
+  'rooms that are missing'
+
+function stop(follower: Follower): void {
+  follower.isStopped = true
+  follower.messages?.stop()
+}
+
+export function later(ms: Millis): Promise<void> {
   return new Promise((resolve) => void setTimeout(resolve, ms))
 }

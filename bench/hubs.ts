@@ -1,0 +1,253 @@
+/**
+ * What it costs that hubs share their rooms by NATS, beside one hub with its file, and how long
+ * members wait when a process dies.
+ *
+ * Three servers of NATS, two hubs on them and one on a file, all on loopback, as `holdfast serve`
+ * runs them. What is compared is measured in turns, in one run. Then a hub is killed, one stands
+ * still, and each server of NATS is killed, one of which leads the others.
+ */
+
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join as pathOf } from 'node:path'
+import { setTimeout as pause } from 'node:timers/promises'
+import { action, join, type Session } from '../packages/holdfast/src/node.ts'
+import { blank, Stranger } from '../test/attack/stranger.ts'
+import { noNats } from '../test/conformance/nats.ts'
+import { heard } from './hub/holding.ts'
+import { relay } from './hub/lanes.ts'
+import { endRoom, register } from './hub/registering.ts'
+import { Places, processorMs } from './hubs/places.ts'
+import { atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
+
+/** For the list of benches. */
+export const about = 'two hubs on NATS beside one on its file, and waits when one dies'
+
+const FULL = { turns: 10, changes: 100, acts: 100, ms: 3_000 }
+const QUICK = { turns: 2, changes: 20, acts: 20, ms: 500 }
+type Plan = typeof FULL
+
+/** As often as these are at once, rooms are founded and ended. */
+const AT_ONCE = [64, 1_000]
+const PACKET_BYTES = 1_100
+const CHANGE_GOAL = 3
+const RELAY_GOAL = 2
+const RELAYED_GOAL_MS = 1_000
+const HANGING_GOAL_MS = 3_000
+const FOUNDING_GOAL_MS = 10_000
+/** How long members are watched after each death. */
+const WATCH_MS = 5_000
+
+/** Measures; `quick` takes little of each, and judges no times. */
+export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
+  const lacks = noNats()
+  if (lacks !== null) return { tables: [], goals: [], notes: [lacks] }
+  const folder = mkdtempSync(pathOf(tmpdir(), 'holdfast-bench-'))
+  const places = await Places.start(folder)
+  try {
+    const plan = quick ? QUICK : FULL
+    const tables: Table[] = []
+    const goals: Goal[] = []
+    for (const measure of [changes, rates, operations, packets, deaths]) {
+      const found = await measure(places, plan)
+      tables.push(found.table)
+      goals.push(...found.goals)
+    }
+    return { tables, goals: goals.map((goal) => (quick ? unjudged(goal) : goal)) }
+  } finally {
+    await places.end()
+    rmSync(folder, { recursive: true, force: true })
+  }
+}
+
+interface Found {
+  readonly table: Table
+  readonly goals: readonly Goal[]
+}
+
+/** A room is founded: one after the other. */
+async function changes({ file, shared }: Places, plan: Plan): Promise<Found> {
+  const times: [number[], number[]] = [[], []]
+  for (let turn = 0; turn < plan.turns; turn++) {
+    for (const [at, { url }] of [file, shared[0]].entries()) {
+      times[at]!.push(...(await foundings(url, `one ${turn}`, plan.changes)))
+    }
+  }
+  const [own, nats] = times
+  const row = (what: string, all: number[]) => [what, inMs(part(all, 0.5)), inMs(part(all, 0.99))]
+  const title = 'a room is founded, one after the other'
+  const ratio = part(nats, 0.5) / part(own, 0.5)
+  return {
+    table: { title, columns: ['', 'p50', 'p99'], rows: [row('file', own), row('NATS', nats)] },
+    goals: [atMost('a change on NATS / on the file, p50', ratio, CHANGE_GOAL, 'x')],
+  }
+}
+
+async function foundings(url: string, name: string, count: number): Promise<number[]> {
+  const stranger = new Stranger(url, '127.0.0.1', blank())
+  await heard(stranger, 'welcome')
+  const times: number[] = []
+  for (let n = 0; n < count; n++) {
+    const start = performance.now()
+    stranger.add(`${name} ${n}`)
+    await heard(stranger, 'added')
+    times.push(performance.now() - start)
+    endRoom(stranger)
+    await heard(stranger, 'register')
+  }
+  stranger.end()
+  return times
+}
+
+/** Rooms are founded and ended by many at once. */
+async function rates({ file, shared }: Places, { ms }: Plan): Promise<Found> {
+  const rows: (string | number)[][] = []
+  for (const streams of AT_ONCE) {
+    const found: number[] = []
+    for (const urls of [[file.url], [shared[0].url], shared.map(({ url }) => url)]) {
+      const works = await Promise.all(urls.map((url) => register(url, streams / urls.length)))
+      const done = await Promise.all(works.map((work) => work(ms)))
+      found.push(done.reduce((sum, one) => sum + one.count / (one.ms / 1_000), 0))
+    }
+    rows.push([`${streams} at a time`, ...found.map((rate) => Math.round(rate))])
+  }
+  const title = 'rooms founded and ended a second'
+  const columns = ['', 'one hub, file', 'one hub, NATS', 'two hubs, NATS']
+  return { table: { title, columns, rows }, goals: [] }
+}
+
+const add = action('add', (table) => {
+  table.set('sum', Number(table.get('sum') ?? 0) + 1)
+})
+
+/** Members whose packets all go through hubs, or who reach one another. */
+function member(servers: readonly string[], room: string, isRelayed = true): Promise<Session> {
+  const udp = isRelayed ? { udp: null } : {}
+  return join({ game: 'bench', room, types: [add], server: servers, ...udp })
+}
+
+/** A relayed operation of the member that is not the primary. */
+async function operations({ shared }: Places, plan: Plan): Promise<Found> {
+  const [a, b] = shared.map(({ url }) => url) as [string, string]
+  const pairs = [
+    [await member([a], 'same'), await member([a], 'same')],
+    [await member([a], 'apart'), await member([b], 'apart')],
+  ] as const
+  const times: [number[], number[]] = [[], []]
+  for (let turn = 0; turn < plan.turns; turn++) {
+    for (const [at, [, second]] of pairs.entries()) {
+      for (let n = 0; n < plan.acts; n++) {
+        const start = performance.now()
+        await second.act(add, null)
+        times[at]!.push(performance.now() - start)
+      }
+    }
+  }
+  for (const session of pairs.flat()) await session.leave()
+  const [same, apart] = times
+  const row = (what: string, all: number[]) => [what, inMs(part(all, 0.5)), inMs(part(all, 0.99))]
+  const rows = [row('both at one hub', same), row('at two hubs', apart)]
+  const ratio = part(apart, 0.5) / part(same, 0.5)
+  return {
+    table: { title: 'a relayed operation is acknowledged', columns: ['', 'p50', 'p99'], rows },
+    goals: [atMost('relayed over two hubs / over one, p50', ratio, RELAY_GOAL, 'x')],
+  }
+}
+
+/** As many relayed packets as the hubs take, and what they spend on them. */
+async function packets({ file, shared }: Places, { ms }: Plan): Promise<Found> {
+  const [a, b] = shared
+  const rows: (string | number)[][] = []
+  for (const [what, first, second] of [
+    ['one hub, file', file, file],
+    ['one hub, NATS', a, a],
+    ['two hubs, NATS', a, b],
+  ] as const) {
+    const work = await relay(first.url, PACKET_BYTES, second.url)
+    const hubs = [...new Set([first, second])]
+    const before = hubs.map(({ pid }) => processorMs(pid))
+    const { count, ms: elapsed, lost } = await work(ms)
+    const spent = hubs.map(({ pid }, at) => (processorMs(pid) - before[at]!) / elapsed)
+    const each = spent.map((one) => `${Math.round(one * 100)} %`).join(' and ')
+    const rate = count / (elapsed / 1_000)
+    const bytes = `${((rate * PACKET_BYTES) / 1e6).toFixed(1)} MB`
+    rows.push([what, Math.round(rate), bytes, `${percent(lost / (count + lost))}`, each])
+  }
+  const columns = ['', 'a second', 'bytes a second', 'dropped', 'processor of each hub']
+  const title = `relayed packets of ${PACKET_BYTES} B, as many as are taken`
+  return { table: { title, columns, rows }, goals: [] }
+}
+
+/** The longest wait of members and of founders while processes die. */
+async function deaths({ shared, cluster }: Places): Promise<Found> {
+  const [a, b] = shared
+  const urls = [a.url, b.url]
+  const relayed = [await member(urls, 'relayed'), await member(urls.toReversed(), 'relayed')]
+  const direct = [await member(urls, 'direct', false), await member(urls, 'direct', false)]
+  const rows: (string | number)[][] = []
+  const waits = new Map<string, number[]>()
+  const watch = async (what: string, act: () => Promise<void> | void, at: string) => {
+    const all = [waitOf(relayed[1]!), waitOf(direct[1]!), foundingWait(at, `${what} `)]
+    await act()
+    const found = await Promise.all(all)
+    waits.set(what, found)
+    rows.push([what, ...found.map(inMs)])
+  }
+  for (const server of cluster.servers.keys()) {
+    await watch(`server ${server + 1} of NATS killed`, () => cluster.kill(server), b.url)
+    cluster.start(server)
+    await pause(WATCH_MS)
+  }
+  const stop = (): void => void process.kill(a.pid, 'SIGSTOP')
+  await watch('the hub stands still', stop, b.url)
+  process.kill(a.pid, 'SIGCONT')
+  await pause(WATCH_MS)
+  // The members went on at the other hub.
+  const killed = async (): Promise<void> => void (await b.kill('SIGKILL'))
+  await watch('the hub is killed', killed, a.url)
+  for (const session of [...relayed, ...direct]) await session.leave()
+  const servers = [...waits].filter(([what]) => what.includes('NATS')).map(([, all]) => all)
+  const [hanging, dead] = [waits.get('the hub stands still')!, waits.get('the hub is killed')!]
+  const founding = Math.max(...servers.map(([, , one]) => one!))
+  const title = 'longest wait for an operation, and until a room is founded'
+  return {
+    table: { title, columns: ['', 'relayed', 'direct', 'founding'], rows },
+    goals: [
+      atMost('relayed, the hub is killed', dead[0]!, RELAYED_GOAL_MS, 'ms'),
+      atMost('relayed, the hub stands still', hanging[0]!, HANGING_GOAL_MS, 'ms'),
+      atMost('founding, a server of NATS is killed', founding, FOUNDING_GOAL_MS, 'ms'),
+    ],
+  }
+}
+
+async function waitOf(session: Session): Promise<number> {
+  const until = performance.now() + WATCH_MS
+  let longest = 0
+  do {
+    const start = performance.now()
+    await session.act(add, null)
+    longest = Math.max(longest, performance.now() - start)
+    await pause(5)
+  } while (performance.now() < until)
+  return longest
+}
+
+async function foundingWait(url: string, name: string): Promise<number> {
+  const until = performance.now() + WATCH_MS
+  let longest = 0
+  for (let n = 0; performance.now() < until; n++) {
+    const start = performance.now()
+    const session = await member([url], `${name}${n}`)
+    longest = Math.max(longest, performance.now() - start)
+    await session.leave()
+  }
+  return longest
+}
+
+function part(all: readonly number[], share: number): number {
+  const sorted = all.toSorted((x, y) => x - y)
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN
+}
+
+const inMs = (ms: number): string => `${ms.toFixed(ms < 100 ? 2 : 0)} ms`
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`
