@@ -17,6 +17,7 @@ const RUNS = /^(holdfast|holdfast\/(part|sim|yjs)|vitest)$/
 
 /** Snippets that run elsewhere, or need what is not here, and why. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
+  'docs-deploy-md-3': 'test/e2e/two-hubs.test.ts',
   'docs-guide-mailbox-md-0': 'test/conformance/mailbox-snippet.test.ts',
   'docs-recipes-act-elsewhere-for-each-letter-md-0': 'games/examples/mailbox/postgres.ts',
   'docs-recipes-act-elsewhere-for-each-letter-md-1': 'games/examples/mailbox/http.ts',

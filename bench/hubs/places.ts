@@ -32,7 +32,9 @@ export class Places {
   }
 
   async end(): Promise<void> {
-    for (const hub of [this.file, ...this.shared]) await hub.kill('SIGKILL')
+    for (const hub of [this.file, ...this.shared]) {
+      if (hub.isRunning()) await hub.kill('SIGKILL')
+    }
     await this.cluster.end()
   }
 }

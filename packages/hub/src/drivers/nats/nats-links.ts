@@ -1,9 +1,10 @@
 /**
  * Streams between hubs over NATS: each hub hears one subject, which has its name.
  *
- * NATS delivers in order what one connection publishes, and loses it if a server or a connection
- * fails. So frames are numbered, and a stream that lost one ends. For a slow receiver NATS queues
- * without a limit. So each end tells how much it has read, and the other limits what waits.
+ * NATS delivers in order what one connection publishes, and loses some of it if a server or a
+ * connection fails. So messages are numbered, and what was lost is sent again. For a slow receiver
+ * NATS queues without a limit. So each end tells how much it has read, and the other limits what
+ * waits.
  */
 
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
@@ -35,16 +36,20 @@ const BEAT_MS: Millis = 500
 const SILENT_MS: Millis = 3_000
 /** A receiver says how much it has read after so many bytes. */
 const READ_BYTES: number = 8 * 1024
+/** What was lost is asked for no sooner again. */
+const AGAIN_MS: Millis = 100
+/** So many bytes are taken to be on their way, and not to wait. */
+const FLIGHT_BYTES: number = 128 * 1024
 /** Room for the fields of Passing's messages. */
 const FRAME_MAX: number = STREAM_MESSAGE_MAX + 128
 
 const frame = record({
-  kind: word(['open', 'data', 'beat', 'close']),
+  kind: word(['open', 'data', 'beat', 'again', 'close']),
   from: u32,
   link: varint,
   /** Whether the hub that opened the stream sends it. */
   isOpener: flag,
-  /** The messages and bytes sent so far, and the bytes read. */
+  /** The number of this message, or of the last one, and of the last one read. */
   count: varint,
   read: varint,
   bytes: blob(FRAME_MAX),
@@ -58,14 +63,15 @@ interface Link {
   events: StreamEvents
   isOpen: boolean
   sent: number
-  sentBytes: number
-  /** Of the sent bytes, those that the other end has read. */
-  passedBytes: number
+  /** The newest sent messages: those that the other end has not read. */
+  unread: Uint8Array[]
+  unreadBytes: number
   got: number
-  gotBytes: number
-  /** Of the received bytes, those that the other end knows of. */
-  toldBytes: number
+  /** Bytes received since the other end was told. */
+  untoldBytes: number
   heardAt: Millis
+  /** When lost messages were asked for. */
+  askedAt: Millis
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0)
@@ -126,24 +132,24 @@ export class NatsLinks implements HubLinks {
 
   #add(to: number, link: number, isOpener: boolean, events: StreamEvents): Link {
     const added: Link = {
-      ...{ to, link, isOpener, events, isOpen: false, sent: 0, sentBytes: 0, passedBytes: 0 },
-      ...{ got: 0, gotBytes: 0, toldBytes: 0, heardAt: this.#loop.now() },
+      ...{ to, link, isOpener, events, isOpen: false, sent: 0, unread: [], unreadBytes: 0 },
+      ...{ got: 0, untoldBytes: 0, heardAt: this.#loop.now(), askedAt: -Infinity },
     }
     this.#links.set(nameOf(added), added)
     return added
   }
 
   #streamOf(link: Link): Stream {
-    const backlog = (): number => link.sentBytes - link.passedBytes
     return {
       send: (bytes) => {
         if (bytes.length > FRAME_MAX) throw new RangeError(`too long for a link: ${bytes.length}`)
-        if (!link.isOpen || backlog() + bytes.length > STREAM_BACKLOG_MAX) return false
+        if (!link.isOpen || link.unreadBytes + bytes.length > STREAM_BACKLOG_MAX) return false
         link.sent++
-        link.sentBytes += bytes.length
+        link.unread.push(bytes)
+        link.unreadBytes += bytes.length
         return this.#send(link, 'data', bytes)
       },
-      backlog,
+      backlog: () => Math.max(0, link.unreadBytes - FLIGHT_BYTES),
       close: () => {
         if (this.#links.get(nameOf(link)) !== link) return
         this.#links.delete(nameOf(link))
@@ -153,16 +159,16 @@ export class NatsLinks implements HubLinks {
     }
   }
 
-  #frame({ link, isOpener, ...own }: Link, kind: Frame['kind'], bytes = NOTHING): Uint8Array {
-    const { sent: count, gotBytes: read } = own
+  #frame(own: Link, kind: Frame['kind'], bytes = NOTHING, count = own.sent): Uint8Array {
+    const { link, isOpener, got: read } = own
     return encode(frame, { kind, from: this.#boot, link, isOpener, count, read, bytes })
   }
 
   // @returns false if NATS is not reached any more
-  #send(link: Link, kind: Frame['kind'], bytes?: Uint8Array): boolean {
-    link.toldBytes = link.gotBytes
+  #send(link: Link, kind: Frame['kind'], bytes?: Uint8Array, count?: number): boolean {
+    link.untoldBytes = 0
     try {
-      this.#nats.publish(`${this.#subject}.${link.to}`, this.#frame(link, kind, bytes))
+      this.#nats.publish(`${this.#subject}.${link.to}`, this.#frame(link, kind, bytes, count))
       return true
     } catch {
       return false
@@ -186,19 +192,32 @@ export class NatsLinks implements HubLinks {
     const link = this.#links.get(name)
     if (!link) return
     link.heardAt = this.#loop.now()
-    link.passedBytes = Math.max(link.passedBytes, Math.min(read.read, link.sentBytes))
+    hasRead(link, read.read)
     this.#opened(link)
     if (kind === 'close') return this.#end(link, 'the other hub ended it')
-    if (kind === 'data') link.got++
-    if (read.count !== link.got) {
-      this.#send(link, 'close')
-      return this.#end(link, 'a message was lost')
+    if (kind === 'again') return this.#sendAgain(link)
+    const isNext = kind === 'data' && read.count === link.got + 1
+    if (!isNext) {
+      if (read.count > link.got) this.#askAgain(link)
+      return
     }
-    if (kind === 'beat') return
-    link.gotBytes += bytes.length
+    link.got++
+    link.untoldBytes += bytes.length
     link.events.message(bytes)
-    const isOld = link.gotBytes - link.toldBytes >= READ_BYTES
+    const isOld = link.untoldBytes >= READ_BYTES
     if (isOld && this.#links.get(name) === link) this.#send(link, 'beat')
+  }
+
+  #askAgain(link: Link): void {
+    const now = this.#loop.now()
+    if (now - link.askedAt < AGAIN_MS) return
+    link.askedAt = now
+    this.#send(link, 'again')
+  }
+
+  #sendAgain(link: Link): void {
+    const first = link.sent - link.unread.length + 1
+    for (const [at, bytes] of link.unread.entries()) this.#send(link, 'data', bytes, first + at)
   }
 
   #opened(link: Link): void {
@@ -227,6 +246,13 @@ export class NatsLinks implements HubLinks {
 }
 
 const NO_EVENTS: StreamEvents = { opened: () => {}, message: () => {}, closed: () => {} }
+
+// The other end has read all messages up to that one.
+function hasRead(link: Link, last: number): void {
+  const count = last - (link.sent - link.unread.length)
+  if (count <= 0) return
+  for (const bytes of link.unread.splice(0, count)) link.unreadBytes -= bytes.length
+}
 
 function nameOf({ to, link, isOpener }: Pick<Link, 'to' | 'link' | 'isOpener'>): string {
   return `${isOpener ? 'to' : 'from'} ${to} ${link}`

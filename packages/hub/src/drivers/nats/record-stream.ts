@@ -163,8 +163,8 @@ export class RecordStream {
     }
   }
 
-  // While NATS elects who places consumers, its servers still answer: each has the messages in their
-  // order, up to some number.
+  // While NATS elects who places consumers, its servers still answer: each has the messages in
+  // their order, up to some number.
   async #catchUp(until: number): Promise<void> {
     if (this.#isCatchingUp || this.#missing) return
     this.#isCatchingUp = true
@@ -200,8 +200,8 @@ export class RecordStream {
     })
   }
 
-  // A consumer is on one server, whose death NATS's client would notice after a minute. The next one
-  // may be put on the same server. So there are several until one of them goes on.
+  // A consumer is on one server, whose death NATS's client would notice after a minute. The next
+  // one may be put on the same server. So there are several until one of them goes on.
   #follow(until: number): void {
     const now = performance.now()
     // One that brings messages is let alone.
@@ -460,8 +460,8 @@ function follows({ seq, isRemoved }: State, replaced: number): boolean {
 }
 
 const REPLACED =
-  'NATS: the stream of records was made anew or lost messages: start this hub again, and look for ' +
-  'rooms that are missing'
+  'NATS: the stream of records was made anew or lost messages: start this hub again, and look ' +
+  'for rooms that are missing'
 
 function stop(follower: Follower): void {
   follower.isStopped = true
