@@ -3,7 +3,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { defaults } from '../../hub/src/machine/limits.ts'
-import { certificateIn, limitsOf, listOf, metricsPlace, tokenIn, trustOf, turnOf } from './given.ts'
+import {
+  certificateIn,
+  limitsOf,
+  listOf,
+  metricsPlace,
+  natsOf,
+  tokenIn,
+  trustOf,
+  turnOf,
+} from './given.ts'
 
 test('what is given once, several times and with commas is one list', () => {
   expect(listOf(undefined)).toEqual([])
@@ -74,6 +83,15 @@ test('a token is long, and read from a file, as a secret is; a key has a certifi
   expect(() => turnOf('turn:a', undefined)).toThrow(/^--turn turn:a needs --turn-secret beside it$/)
   expect(() => turnOf(undefined, secret)).toThrow(/^--turn-secret \S+ needs --turn beside it$/)
   expect(() => turnOf('turn:a', join(folder, 'none'))).toThrow(/^--turn-secret \S+none cannot be/)
+  expect(natsOf({})).toBe(null)
+  expect(natsOf({ store: 'nats://a,b', natsCreds: secret, natsCa: secret })).toEqual({
+    ...{ servers: ['nats://a', 'b'], credentials: 's'.repeat(16) + '\n' },
+    tls: { ca: 's'.repeat(16) + '\n' },
+  })
+  expect(() => natsOf({ natsCa: secret })).toThrow(/need --store beside them$/)
+  expect(() => natsOf({ store: 'a', natsCreds: join(folder, 'none') })).toThrow(
+    /^--nats-creds cannot/,
+  )
   expect(certificateIn(undefined)).toBe(null)
   const both = put('both.pem', 'PEM')
   expect(certificateIn(both)).toEqual({ cert: 'PEM', key: 'PEM' })

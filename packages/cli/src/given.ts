@@ -77,7 +77,6 @@ export function ticketKeysIn(file: Word | undefined): readonly (LoginProvider | 
 
 /** The options of NATS: null for none. @throws HoldfastError `bad-value` */
 export function natsOf(words: {
-  data?: Word
   store?: Word | Word[]
   natsCreds?: Word
   natsCa?: Word

@@ -277,6 +277,7 @@ async function opened(
   const http = await openServer(place, (...asked) => answer(...asked))
   closers.push(() => http.close())
   const { server } = http
+  if (options.nats) console.log('Opening the rooms in NATS; waits up to 30 s for its servers')
   const store = options.nats ? await nats(options.nats) : folderFor(options.data)
   if (typeof store === 'object') closers.push(() => store.close())
   const hub = openHub(
