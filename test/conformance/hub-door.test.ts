@@ -251,7 +251,7 @@ test('what it is given is checked: each mistake has its sentence (AP-15)', async
   expect(wrong({ path: 'hub' })).toThrow(/path is that of a URL, such as \/hub or \/rt\/hub: "hub"/)
   expect(wrong({ path: '/rt/' })).toThrow(/path is that of a URL/)
   expect(wrong({ path: '/hub?a=1' })).toThrow(/path is that of a URL/)
-  expect(wrong({ store: undefined })).toThrow(/store is the name of a file, or null for memory/)
+  expect(wrong({ store: undefined })).toThrow(/store is the name of a file, null for memory/)
   expect(wrong({ games: [] })).toThrow(/games is empty/)
   expect(wrong({ games: 'duel' })).toThrow(/games is a list of texts: "duel"/)
   expect(wrong({ games: ['x'.repeat(65)] })).toThrow(/a game has 1 to 64 bytes: 65/)
