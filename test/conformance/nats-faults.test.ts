@@ -111,7 +111,7 @@ test('a record that is removed and made again for long keeps its last change for
   expect(await blobsOf(fresh, 'a', 'x')).toEqual([Uint8Array.of(60)])
 })
 
-test('a stream that is made anew under a store is not taken for the old one', async () => {
+test('a store notices that its stream was recreated', async () => {
   const { store } = await open('replaced')
   for (let n = 0; n < 5; n++) await put(store, 'a', Uint8Array.of(n))
   const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
@@ -120,6 +120,6 @@ test('a stream that is made anew under a store is not taken for the old one', as
   await connection.close()
   const { store: other } = await open('replaced')
   await put(other, 'a', Uint8Array.of(9))
-  const message = expect.stringContaining('was made anew') as string
+  const message = expect.stringContaining('was recreated') as string
   expect(await got(store, 'a')).toMatchObject({ code: 'store', message })
 })

@@ -1,8 +1,7 @@
 // Slow: servers of NATS elect leaders.
 import { afterAll, beforeAll, beforeEach, describe } from 'vitest'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
-import { nats } from '../../packages/hub/src/nats.ts'
-import { takeStore } from '../../packages/hub/src/server/shared-store.ts'
+import { nats, takeStore } from '../../packages/hub/src/nats.ts'
 import { NatsCluster, noNats } from './nats.ts'
 import { storeConformance } from './store.ts'
 

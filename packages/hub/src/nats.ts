@@ -3,10 +3,9 @@
 import * as options from '../../holdfast/src/api/options.ts'
 import { createNodeLoop } from '../../holdfast/src/drivers/net/loop-node.ts'
 import { badValue } from '../../holdfast/src/machine.ts'
-import type { Pem } from '../../holdfast/src/ports.ts'
+import type { HubLinks, Pem, Store } from '../../holdfast/src/ports.ts'
 import { shown } from '../../holdfast/src/wire/fields/fields.ts'
 import { type Cluster, openNats } from './drivers/nats/open-nats.ts'
-import { type SharedStore, sharedStore } from './server/shared-store.ts'
 
 /** Options of `nats()`. */
 export interface NatsOptions {
@@ -40,7 +39,31 @@ const REPLICAS_MAX = 5
 export async function nats(given: NatsOptions): Promise<SharedStore> {
   const known = ['servers', 'bucket', 'replicas', 'credentials', 'tls']
   options.checkOptions('nats', given, known)
-  return sharedStore(await openNats(createNodeLoop(), check(given)))
+  const parts = await openNats(createNodeLoop(), check(given))
+  const shared = { close: () => parts.store.close() }
+  opened.set(shared, parts)
+  return shared
+}
+
+/** A store that several hubs have. One hub takes it, and closes it with itself. */
+export interface SharedStore {
+  /** Closes it if no hub took it. */
+  close(): void
+}
+
+interface Parts {
+  readonly store: Store
+  readonly links: HubLinks
+}
+
+/** The parts of each store, until a hub takes them. */
+const opened = new WeakMap<SharedStore, Parts | 'taken'>()
+
+/** The parts of a store, for one hub; null for anything else. */
+export function takeStore(shared: SharedStore): Parts | 'taken' | null {
+  const parts = opened.get(shared) ?? null
+  if (parts) opened.set(shared, 'taken')
+  return parts
 }
 
 function check({ servers: given, ...more }: NatsOptions): Cluster {

@@ -28,7 +28,7 @@ import { readServers, type TurnOptions } from './server/given-servers.ts'
 import * as figures from './server/hub-figures.ts'
 import type { HubHealth, RelayWrapper, Report } from './server/hub-options.ts'
 import { HubServer } from './server/hub-server.ts'
-import { type SharedStore, takeStore } from './server/shared-store.ts'
+import { type SharedStore, takeStore } from './nats.ts'
 import { type LoginProvider, type TicketKey, ticketReader } from './tickets.ts'
 
 /** Options of `hub()`. */

@@ -26,9 +26,10 @@ export const PONG_MS: Millis = 500
 const FADE = 63 / 64
 /** Longest interval between pings, and the interval while the hub is unreachable. */
 export const PING_MS: Millis = 2_000
-/** The stream is given up after so long a silence, and sooner where another address is left. */
+/** The stream is given up after so long a silence. */
 export const SILENT_MS: Millis = 7_000
-export const SILENT_OF_SEVERAL_MS: Millis = 3_000
+/** The same, if there is another address to dial. */
+const SILENT_OF_SEVERAL_MS: Millis = 3_000
 /** Until a hub has answered, the address of a stream that takes so long to open is examined. */
 export const LOOK_MS: Millis = 1_000
 
@@ -267,7 +268,7 @@ export class HubConnection {
     }
     const soonest = this.#loop.now() + 1
     if (!this.#open) {
-      const wait = this.#urls.length > 1 ? NEXT_MS : this.#silentMs
+      const wait = this.#urls.length > 1 ? NEXT_MS : SILENT_MS
       this.#alarm.set(Math.max(this.#receivedAt + wait, soonest))
       return this.#look(this.#url)
     }

@@ -28,6 +28,7 @@ import { importRoom, type ImportRefusal, savedOf } from '../machine/room-files.t
 import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
+import { createReader, readU32 } from '../../../holdfast/src/wire/bytes.ts'
 import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
 import { Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
@@ -595,6 +596,5 @@ const FENCED: Closing = { kind: 'full', why: 'the other hubs took this one for d
 const SILENT = 'the store does not answer: nobody founds a room or takes over until it does'
 
 function bootOf(loop: Loop): number {
-  const chance = loop.random(4)
-  return new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
+  return readU32(createReader(loop.random(4)))
 }

@@ -1,14 +1,14 @@
-/** What NATS's errors mean for a change. */
+/** Maps errors of NATS to outcomes of a change. */
 
 import type { JetStreamApiError } from '@nats-io/jetstream'
 import { HoldfastError } from '../../../../holdfast/src/machine.ts'
 import { shown } from '../../../../holdfast/src/wire/fields/fields.ts'
 
-/** JetStream's codes: a record has another revision; a message does not exist. */
+/** JetStream's codes for a message whose expected sequence number is not the last one. */
 const WRONG_LAST_SEQUENCE = [10_071, 10_164]
-/** Its codes for a stream or an account that is full, and for a message that is too long. */
+/** JetStream's codes for a full stream or account, and for a message that is too long. */
 const FULL = [10_002, 10_023, 10_047, 10_054]
-/** A message was not stored, for a reason in the text. */
+/** JetStream's code for a message that was not stored; the text says why. */
 const NOT_STORED = 10_077
 
 /** Why a message was not acknowledged. */
@@ -21,7 +21,7 @@ export function failureOf(error: unknown): Failure {
   if (code === null) return 'unknown'
   if (WRONG_LAST_SEQUENCE.includes(code)) return 'conflict'
   const isFull = code === NOT_STORED && /maximum/.test((error as Error).message)
-  // Of another error only the answering server knows the cause: the others may have stored it.
+  // After any other error of one server the others may have stored the message.
   return isFull || FULL.includes(code) ? storeError(error) : 'unknown'
 }
 

@@ -41,7 +41,7 @@ const content = record({
 /** The messages of each blob that a record names. */
 export type Parts = ReadonlyMap<string, readonly number[]>
 
-/** What the message of a record contains. */
+/** The content of a record's message. */
 export type Content = Omit<ValueOf<typeof content>, 'form' | 'blobs'> & { readonly blobs: Parts }
 
 export function encodeContent({ blobs, ...more }: Content): Uint8Array {
@@ -59,13 +59,10 @@ export function readContent(bytes: Uint8Array): Content | null {
 
 /** A key as one token of a subject: readable, unless it is long. */
 export function tokenOf(key: string): string {
-  const bytes = new TextEncoder().encode(key)
-  const token = Array.from(bytes, (byte) => {
-    const char = String.fromCharCode(byte)
-    return /[\w-]/.test(char) ? char : `=${byte.toString(16).padStart(2, '0')}`
-  }).join('')
+  // NATS gives dots and stars a meaning, and percent signs none.
+  const token = encodeURIComponent(key).replaceAll('.', '%2E').replaceAll('*', '%2A')
   if (token.length <= TOKEN_MAX) return token
-  return `=sha256=${createHash('sha256').update(bytes).digest('hex')}`
+  return `%${createHash('sha256').update(key).digest('hex')}`
 }
 
 /** The names of a bucket's streams and subjects. */

@@ -1,10 +1,10 @@
 /**
  * Streams between hubs over NATS: each hub hears one subject, which has its name.
  *
- * NATS delivers in order what one connection publishes, and loses some of it if a server or a
- * connection fails. So messages are numbered, and what was lost is sent again. For a slow receiver
- * NATS queues without a limit. So each end tells how much it has read, and the other limits what
- * waits.
+ * NATS delivers the messages of one connection in order, and loses some if a server or a connection
+ * fails. So messages are numbered, and the sender repeats lost ones. NATS also queues messages for a
+ * slow receiver without a limit. So the receiver acknowledges what it has read, and the sender
+ * limits what waits.
  */
 
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
@@ -36,7 +36,7 @@ const BEAT_MS: Millis = 500
 const SILENT_MS: Millis = 3_000
 /** A receiver says how much it has read after so many bytes. */
 const READ_BYTES: number = 8 * 1024
-/** What was lost is asked for no sooner again. */
+/** A receiver asks for lost messages at most this often. */
 const AGAIN_MS: Millis = 100
 /** So many bytes are taken to be on their way, and not to wait. */
 const FLIGHT_BYTES: number = 128 * 1024

@@ -164,11 +164,13 @@ export class NatsStore implements Store {
       this.#blobs.remove(replaced(change, before))
       return { rev: value ? outcome : 0 }
     } catch (error) {
+      // The record was not published.
+      this.#blobs.remove(put)
       return failureOf(error)
     }
   }
 
-  // What the record names before the change; null if no server has that revision.
+  // The blobs that the record names before the change; null if no server has that revision.
   async #partsBefore({ key, rev, from }: StoreChange): Promise<Parts | null> {
     if (rev > 0) return (await this.#records.at(key, rev))?.content.blobs ?? null
     if (from === undefined) return NO_BLOBS
@@ -177,7 +179,7 @@ export class NatsStore implements Store {
 
   async #putBlobs({ blobs }: StoreChange, before: Parts, put: number[]): Promise<Parts> {
     const named = new Map(before)
-    // Of two changes to one blob the later one holds.
+    // If a change names a blob twice, the later value counts.
     const puts = Array.from(new Map(blobs), async ([name, value]) => {
       if (!value) return void named.delete(name)
       const parts = await this.#blobs.put(value)
@@ -189,7 +191,7 @@ export class NatsStore implements Store {
   }
 }
 
-// The messages that the record named, and now does not.
+// The messages that the record named before the change, and does not name after it.
 function replaced({ blobs }: StoreChange, before: Parts): number[] {
   const names = new Set(blobs.map(([name]) => name))
   return [...names].flatMap((name) => before.get(name) ?? [])

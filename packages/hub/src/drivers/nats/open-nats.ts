@@ -3,6 +3,7 @@
 import type { NatsConnection } from '@nats-io/transport-node'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
 import type { HubLinks, Loop, Pem, Store } from '../../../../holdfast/src/ports.ts'
+import { createReader, readU32 } from '../../../../holdfast/src/wire/bytes.ts'
 import { codeOf, storeError } from './answers.ts'
 import { type Names, namesOf } from './layout.ts'
 import { NatsLinks } from './nats-links.ts'
@@ -13,7 +14,7 @@ import { ANSWER_MS, type Jet, later } from './record-stream.ts'
 const PACKAGES = '@nats-io/transport-node@^3.4.0 @nats-io/jetstream@^3.4.0'
 /** A cluster that starts at the same time as the hub has this long. */
 const OPEN_MS: Millis = 30_000
-const AGAIN_MS: Millis = 250
+const RETRY_MS: Millis = 250
 /** The largest record, with what it names. */
 const MESSAGE_MAX: number = 1024 * 1024
 /** A server that hangs does not keep a hub from closing. */
@@ -47,23 +48,19 @@ export async function openNats(
       throw new HoldfastError('store', `NATS ${why}: raise max_payload`)
     }
     const jet = await retrying(until, given, () => jetOf(modules, connection, names, given))
+    const writer = readU32(createReader(loop.random(4)))
     const links = new NatsLinks(connection, loop, names.links)
     const end = (): void => {
       links.close()
       const flushed = connection.flush().catch(() => {})
       void Promise.race([flushed, later(FLUSH_MS)]).then(() => connection.close())
     }
-    const store = await retrying(until, given, () => NatsStore.open(jet, names, idOf(loop), end))
+    const store = await retrying(until, given, () => NatsStore.open(jet, names, writer, end))
     return { store, links }
   } catch (error) {
     await connection.close()
     throw error
   }
-}
-
-function idOf(loop: Loop): number {
-  const chance = loop.random(4)
-  return new DataView(chance.buffer, chance.byteOffset, 4).getUint32(0)
 }
 
 type Modules = Awaited<ReturnType<typeof load>>
@@ -74,8 +71,10 @@ async function load() {
     const jetstream = await import('@nats-io/jetstream')
     return { core, jetstream }
   } catch (error) {
-    const [why] = String((error as Error).message).split('\n')
-    throw new HoldfastError('store', `${why}; NATS needs: npm install ${PACKAGES}`)
+    const [, name = ''] = /package '([^']+)'/.exec(String((error as Error).message)) ?? []
+    const why = name === '' ? String(error) : `the package ${name}`
+    const what = `a store in NATS needs ${why}, which is not installed with Holdfast`
+    throw new HoldfastError('store', `${what}: npm install ${PACKAGES}`)
   }
 }
 
@@ -98,14 +97,14 @@ async function retrying<Value>(
         const why = storeError(error).message.replace(/^NATS: /, '')
         throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cause ?? START}`)
       }
-      await later(AGAIN_MS)
+      await later(RETRY_MS)
     }
   }
 }
 
 const START = 'start nats-server --jetstream there, or name the right addresses'
 const LOGIN = 'name a user as nats://user:password@host, or pass credentials'
-/** What to do about errors of JetStream that no waiting mends, by their codes. */
+/** The cures of errors that waiting does not cure, by JetStream's code. */
 const FINAL: ReadonlyMap<number, string> = new Map([
   [
     10_074,

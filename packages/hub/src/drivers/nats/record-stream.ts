@@ -18,16 +18,16 @@
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
-import { codeOf, failureOf } from './answers.ts'
+import { failureOf } from './answers.ts'
 import { type Content, encodeContent, type Names, readContent, tokenOf } from './layout.ts'
 
 /** The longest wait for the answer to one message. */
 export const ANSWER_MS: Millis = 2_000
 /** After so many changes of a record its older messages are removed. */
 const CUT_AFTER = 8
-/** Whenever the stream has not come as far after this, it is followed anew. */
+/** If the stream is still behind after this, the hub starts another consumer. */
 const BEHIND_MS: Millis = 400
-/** Most followers at a time. */
+/** Most consumers at a time. */
 const FOLLOWERS_MAX = 4
 /** A read that takes longer fails. */
 const READ_MS: Millis = 10_000
@@ -100,10 +100,8 @@ export class RecordStream {
   /** Whether no follower goes on. */
   #isStalled = false
   #isClosed = false
-  /** Messages that lost, and whose removal is not acknowledged. */
-  readonly #lost = new Set<number>()
   #barrierSeq = 0
-  /** Whether the stream was made anew, or has lost messages that it had acknowledged. */
+  /** Whether the stream was recreated, or lost messages that it had acknowledged. */
   #isReplaced = false
   /** Records that were known before the stream was read from its start, and did not come again. */
   #missing: { readonly tokens: Set<string>; readonly until: number } | null = null
@@ -140,7 +138,7 @@ export class RecordStream {
   }
 
   async #pass(): Promise<void> {
-    this.#clean()
+    this.#removeOld()
     const { client } = this.#jet
     const nothing = new Uint8Array(0)
     const { seq } = await client.publish(this.#names.barrier, nothing, { timeout: ANSWER_MS })
@@ -314,19 +312,14 @@ export class RecordStream {
     void streams.purge(this.#names.records, { filter, seq: state.seq }).catch(() => {})
   }
 
+  // One that stays is judged the same by whoever reads it.
   #remove(seq: number): void {
-    this.#lost.add(seq)
-    const done = (): void => void this.#lost.delete(seq)
     const { streams } = this.#jet
-    // Another hub may have been faster.
-    streams.deleteMessage(this.#names.records, seq, false).then(done, (error: unknown) => {
-      if (codeOf(error) !== null) done()
-    })
+    void streams.deleteMessage(this.#names.records, seq, false).catch(() => {})
   }
 
-  // Every hub removes them: the one that changed or removed the record may be gone.
-  #clean(): void {
-    for (const seq of this.#lost) this.#remove(seq)
+  // Every hub removes the messages of removed records: the hub that removed one may be gone.
+  #removeOld(): void {
     const until = performance.now() - REMOVED_MS
     while (this.#removed.length > 0 && this.#removed[0]!.at < until) {
       const { token, seq } = this.#removed.shift()!
@@ -460,8 +453,8 @@ function follows({ seq, isRemoved }: State, replaced: number): boolean {
 }
 
 const REPLACED =
-  'NATS: the stream of records was made anew or lost messages: start this hub again, and look ' +
-  'for rooms that are missing'
+  'NATS: the stream of records was recreated or lost messages: restart this hub, and check which ' +
+  'rooms are missing'
 
 function stop(follower: Follower): void {
   follower.isStopped = true
