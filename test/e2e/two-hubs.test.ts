@@ -4,7 +4,7 @@
 // members act in three rooms; half of the members of each room know the hubs in the other order.
 // How long members wait is what `npm run bench -- hubs` measures.
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
-import { action, join, type Session } from '../../packages/holdfast/src/node.ts'
+import { action, join, newRoomKey, type Session } from '../../packages/holdfast/src/node.ts'
 import { NatsCluster, noNats } from '../conformance/nats.ts'
 import { until } from '../conformance/until.ts'
 import { Hub } from './harness.ts'
@@ -121,6 +121,13 @@ test('each of two hubs and of three servers is killed in turn under play', async
     await allAct()
     cluster.start(at)
   }
+  // Without a majority of servers nothing is founded, and who plays goes on.
+  await cluster.kill(0)
+  await cluster.kill(1)
+  await allAct()
+  cluster.start(0)
+  cluster.start(1)
+  await allAct()
   // A hub that stands still is fenced by the other, and starts over when it goes on.
   hubs[0].signal('SIGSTOP')
   await allAct()
@@ -135,4 +142,25 @@ test('each of two hubs and of three servers is killed in turn under play', async
       await expect.poll(() => keys.filter((key) => session.table.get(key) !== 1)).toEqual([])
     }
   }
+})
+
+test('a kept room that all have left opens at the other hub, also once it was laid aside', async () => {
+  const [first, second] = hubs.map(({ url }) => url) as [string, string]
+  const given = { game: 'hubs', room: 'den', types: [note], udp: null } as const
+  const keepRoom = { for: '1h', key: newRoomKey() } as const
+  const keys = Array.from({ length: 20 }, (_none, n) => String(n))
+  const ada = await join({ ...given, keepRoom, server: first })
+  for (const key of keys) await ada.act(note, { key })
+  await ada.leave()
+  const grace = await join({ ...given, keepRoom, server: second })
+  expect(grace.table.keys()).toHaveLength(keys.length)
+  await grace.leave()
+  // Without the key the room cannot be read: its session moves to another name.
+  const linus = await join({ ...given, keepRoom: '1h', server: first, fresh: true })
+  const { room } = linus.laidAside!
+  expect(linus.table.keys()).toEqual([])
+  await linus.leave()
+  const back = await join({ ...given, keepRoom, server: second, room: room! })
+  expect(back.table.keys()).toHaveLength(keys.length)
+  await back.leave()
 })

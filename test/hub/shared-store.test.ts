@@ -47,6 +47,12 @@ test('a hub that closes leaves its rooms to the others at once', async () => {
   expect(readPlace(disk.records.get(MAIN)!.value)!.boot).toBe(two.server.hub.boot)
 })
 
+test('a hub that is closed before its first heartbeat is closed', async () => {
+  const { server } = new Scene(new PlainDisk(), { isShared: true })
+  await server.close()
+  expect(server.hub.heartbeat).toMatchObject({ isLeaving: true, rev: 0 })
+})
+
 test('a hub that stood still closes its streams and ends its imports, and goes on then', async () => {
   const { one, two, disk } = await pair()
   const caller = one.found()

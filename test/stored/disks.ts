@@ -19,17 +19,22 @@ export const EMPTY: Disk = { records: new Map(), blobs: new Map() }
 export async function diskOf(w: SessionWorld): Promise<Disk> {
   const { store } = w.sim.node('hub')
   const records = new Map<string, Uint8Array>()
-  const names: string[] = []
+  const blobs = new Map<string, Uint8Array>()
   for (const [key, { value }] of store.entries()) {
     records.set(key, value)
-    const known = readPlace(value)
-    if (known?.stored)
-      names.push(...segmentNames(known.session.entry.session, known.stored.segments))
+    const names = namesIn(value)
+    store.blobs(key, names, (all) => {
+      for (const [at, name] of names.entries()) blobs.set(name, (all as Uint8Array[])[at]!)
+    })
   }
-  const found: (Uint8Array | null)[] = []
-  store.blobs('', names, (all) => found.push(...(all as (Uint8Array | null)[])))
   await w.run(READ_MS)
-  return { records, blobs: new Map(names.map((name, at) => [name, found[at]!])) }
+  return { records, blobs }
+}
+
+/** The names of the segments of a record. */
+function namesIn(value: Uint8Array): string[] {
+  const { session, stored } = readPlace(value) ?? {}
+  return session && stored ? segmentNames(session.entry.session, stored.segments) : []
 }
 
 /** The hub starts again with that disk, and has never seen another. */
@@ -39,11 +44,11 @@ export async function putBack(w: SessionWorld, { records, blobs }: Disk): Promis
   const { store } = w.sim.node('hub')
   const before = new Map(store.entries())
   const keys = new Set([...records.keys(), ...before.keys()])
-  let puts = [...blobs]
   for (const key of keys) {
     const rev = before.get(key)?.rev ?? 0
-    store.cas({ key, rev, value: records.get(key) ?? null, blobs: puts }, () => {})
-    puts = []
+    const value = records.get(key) ?? null
+    const puts = value ? namesIn(value).map((name) => [name, blobs.get(name)!] as const) : []
+    store.cas({ key, rev, value, blobs: puts }, () => {})
   }
   await w.run(100)
   w.killHub()

@@ -57,6 +57,8 @@ export function createDisk() {
   return {
     records: new Map<string, StoredRecord>(),
     blobs: new Map<string, Uint8Array>(),
+    /** The names of the blobs of each record. */
+    named: new Map<string, ReadonlySet<string>>(),
     rev: 0,
     /** Called with the key of each record that changes. */
     watchers: new Set<(key: string) => void>(),
@@ -148,7 +150,7 @@ export function storeOf(
 ): Store {
   const { life } = machine
   const disk = shared ?? machine.disk
-  const { records, blobs } = disk
+  const { records, blobs, named } = disk
   const chance = prng.fork(prng.create(ground.seed), `${machine.name} ${life} disk`)
   let open = true
   const soon = (run: () => void, most = DISK_MS): void => {
@@ -177,9 +179,12 @@ export function storeOf(
       }
       if (lives()) soon(read)
     },
-    blobs(_key, names, done) {
+    blobs(key, names, done) {
       const own = [...names]
-      if (lives()) soon(() => done(own.map((name) => blobs.get(name)?.slice() ?? null)))
+      const find = (name: string): Uint8Array | null => {
+        return named.get(key)?.has(name) ? blobs.get(name)!.slice() : null
+      }
+      if (lives()) soon(() => done(own.map(find)))
     },
     cas(change, done) {
       if (!lives()) return
@@ -200,16 +205,21 @@ export function storeOf(
 // The change as it is now: the caller may use the bytes again.
 function performing(
   disk: Disk,
-  { key, rev, value: given, blobs }: StoreChange,
+  { key, rev, value: given, blobs, from = '' }: StoreChange,
 ): () => StoreOutcome {
   const value = given?.slice() ?? null
   const puts = blobs.map(([name, bytes]) => [name, bytes?.slice() ?? null] as const)
   return () => {
     if (rev !== (disk.records.get(key)?.rev ?? 0)) return 'conflict'
+    const names = new Set(disk.named.get(rev > 0 ? key : from))
     for (const [name, bytes] of puts) {
       if (bytes) disk.blobs.set(name, bytes)
       else disk.blobs.delete(name)
+      if (bytes) names.add(name)
+      else names.delete(name)
     }
+    if (value) disk.named.set(key, names)
+    else disk.named.delete(key)
     if (value) disk.records.set(key, { value, rev: ++disk.rev })
     else disk.records.delete(key)
     for (const changed of disk.watchers) changed(key)
