@@ -1,6 +1,6 @@
 /**
- * The cost of two hubs that share their rooms through NATS, compared with one hub on a file, and the
- * wait of members when a process dies.
+ * The cost of two hubs that share their rooms through NATS, compared with one hub on a file, and
+ * the wait of members when a process dies.
  *
  * Three servers of NATS, two hubs on them and one on a file, all on loopback, as `holdfast serve`
  * runs them. What is compared is measured in turns, in one run. Then a hub is killed, one stands

@@ -1,10 +1,10 @@
 /**
  * Streams between hubs over NATS: each hub hears one subject, which has its name.
  *
- * NATS delivers the messages of one connection in order, and loses some if a server or a connection
- * fails. So messages are numbered, and the sender repeats lost ones. NATS also queues messages for a
- * slow receiver without a limit. So the receiver acknowledges what it has read, and the sender
- * limits what waits.
+ * NATS delivers the messages of one connection in order, and loses some if a server or a
+ * connection fails. So messages are numbered, and the sender repeats lost ones. NATS also queues
+ * messages for a slow receiver without a limit. So the receiver acknowledges what it has read, and
+ * the sender limits what waits.
  */
 
 import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'

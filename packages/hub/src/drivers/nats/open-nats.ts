@@ -1,6 +1,7 @@
 /** Connects to NATS JetStream, and creates what is missing there. */
 
-import type { NatsConnection } from '@nats-io/transport-node'
+import { checkServerIdentity, type PeerCertificate } from 'node:tls'
+import type { NatsConnection, TlsOptions } from '@nats-io/transport-node'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
 import type { HubLinks, Loop, Pem, Store } from '../../../../holdfast/src/ports.ts'
 import { createReader, readU32 } from '../../../../holdfast/src/wire/bytes.ts'
@@ -88,24 +89,32 @@ async function retrying<Value>(
     try {
       return await act()
     } catch (error) {
-      const cause =
-        (error as Error)?.name === 'AuthorizationError'
-          ? LOGIN
-          : (FINAL.get(codeOf(error) ?? 0) ?? null)
-      if (cause !== null || performance.now() > until) {
+      const cure = cureOf(error)
+      if (cure !== null || performance.now() > until) {
         const at = servers.map(({ host }) => host).join(', ')
         const why = storeError(error).message.replace(/^NATS: /, '')
-        throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cause ?? START}`)
+        throw new HoldfastError('store', `NATS at ${at}: ${why}; ${cure ?? START}`)
       }
       await later(RETRY_MS)
     }
   }
 }
 
+// Null if waiting may help.
+function cureOf(error: unknown): string | null {
+  const { name = '', message = '' } = (error ?? {}) as Partial<Error>
+  if (name === 'AuthorizationError') return LOGIN
+  if (/certificate/.test(message)) return CERTIFICATE
+  return CURES.get(codeOf(error) ?? 0) ?? null
+}
+
 const START = 'start nats-server --jetstream there, or name the right addresses'
 const LOGIN = 'name a user as nats://user:password@host, or pass credentials'
-/** The cures of errors that waiting does not cure, by JetStream's code. */
-const FINAL: ReadonlyMap<number, string> = new Map([
+const CERTIFICATE =
+  'name the server as its certificate does, and pass the authority that signed it (tls.ca, ' +
+  '--nats-ca)'
+/** Cures by JetStream's code, of errors that stay. */
+const CURES: ReadonlyMap<number, string> = new Map([
   [
     10_074,
     'a single server keeps one replica of each record: name one server, or set replicas to 1',
@@ -116,8 +125,6 @@ const FINAL: ReadonlyMap<number, string> = new Map([
 function dial({ core }: Modules, { servers, credentials, tls }: Cluster): Promise<NatsConnection> {
   const { username, password } = servers.find((one) => one.username !== '') ?? servers[0]!
   const isTls = tls !== undefined || servers.some(({ protocol }) => protocol === 'tls:')
-  const text = (pem: Pem | undefined) => (pem === undefined ? {} : Buffer.from(pem).toString())
-  const pems = Object.entries(tls ?? {}).map(([name, pem]) => [name, text(pem)])
   return core.connect({
     servers: servers.map(({ host }) => host),
     name: 'holdfast hub',
@@ -132,8 +139,22 @@ function dial({ core }: Modules, { servers, credentials, tls }: Cluster): Promis
     ...(credentials !== undefined && {
       authenticator: core.credsAuthenticator(new TextEncoder().encode(credentials)),
     }),
-    ...(isTls && { tls: Object.fromEntries(pems) as Record<string, string> }),
+    ...(isTls && { tls: tlsOptions(servers, tls ?? {}) }),
   })
+}
+
+// NATS's client takes all options of Node's TLS, and knows no server by its IP address.
+function tlsOptions(servers: readonly URL[], tls: NonNullable<Cluster['tls']>): TlsOptions {
+  const names = servers.map(({ hostname }) => hostname.replace(/^\[|\]$/g, ''))
+  const isOne = (certificate: PeerCertificate): Error | undefined => {
+    const errors = names.map((name) => checkServerIdentity(name, certificate))
+    return errors.includes(undefined) ? undefined : errors[0]
+  }
+  const pems = Object.entries(tls).flatMap(([name, pem]) => {
+    return pem === undefined ? [] : [[name, Buffer.from(pem).toString()]]
+  })
+  const checked = { checkServerIdentity: (_host: string, one: PeerCertificate) => isOne(one) }
+  return { ...(Object.fromEntries(pems) as TlsOptions), ...checked }
 }
 
 async function jetOf(

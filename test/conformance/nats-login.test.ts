@@ -1,0 +1,105 @@
+// Goal: a store in NATS is opened by TLS, by a password and by a file of credentials, and what is
+// wrong with them is said at once, with a cure.
+// Method: a server with a certificate for its IP address, one with a user, and one that trusts an
+// operator, whose tokens are made here as NATS's `nsc` makes them.
+import { execFileSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { nkeys } from '@nats-io/transport-node'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { nats, type NatsOptions } from '../../packages/hub/src/index.ts'
+import { NatsCluster, noNats } from './nats.ts'
+
+const LACKS = noNats()
+const folder = mkdtempSync(join(tmpdir(), 'holdfast-nats-login-'))
+const [cert, key] = [join(folder, 'cert.pem'), join(folder, 'key.pem')]
+const TLS = `tls { cert_file: "${cert}", key_file: "${key}" }`
+let cluster: NatsCluster | null = null
+
+beforeAll(() => {
+  const subject = ['-subj', '/CN=nats', '-addext', 'subjectAltName=IP:127.0.0.1']
+  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
+  const words = ['req', '-x509', ...curve, '-days', '2', ...subject, '-keyout', key, '-out', cert]
+  if (LACKS === null) execFileSync('openssl', words, { stdio: 'ignore' })
+})
+beforeEach((context) => {
+  if (LACKS !== null) context.skip(LACKS)
+})
+afterEach(async () => {
+  await cluster?.end()
+  cluster = null
+})
+afterAll(() => rmSync(folder, { recursive: true, force: true }))
+
+/** @returns the message of the error; '' if it was opened */
+async function opening(
+  more: string,
+  login: string,
+  options: Partial<NatsOptions>,
+): Promise<string> {
+  cluster = await NatsCluster.start(1, more)
+  const servers = cluster.servers.map((url) => url.replace('//', `//${login}`))
+  try {
+    const store = await nats({ servers, ...options })
+    store.close()
+    return ''
+  } catch (error) {
+    return (error as Error).message
+  }
+}
+
+const tls = (): NatsOptions['tls'] => ({ ca: readFileSync(cert, 'utf8') })
+
+type Pair = ReturnType<typeof nkeys.createUser>
+
+/** A token of NATS: the issuer signs what the subject may do. */
+function tokenOf(subject: Pair, issuer: Pair, claims: object): string {
+  const part = (value: object): string => Buffer.from(JSON.stringify(value)).toString('base64url')
+  const body = { jti: '1', iat: 1, iss: issuer.getPublicKey(), sub: subject.getPublicKey() }
+  const text = `${part({ typ: 'JWT', alg: 'ed25519-nkey' })}.${part({ ...body, nats: claims })}`
+  return `${text}.${Buffer.from(issuer.sign(Buffer.from(text))).toString('base64url')}`
+}
+
+test('TLS with a user and a password', async () => {
+  const user = 'authorization { user: hub, password: "pa:ss" }'
+  expect(await opening(`${TLS}\n${user}`, 'hub:pa%3Ass@', { tls: tls()! })).toBe('')
+})
+
+test('TLS with credentials', async () => {
+  const [operator, account] = [nkeys.createOperator(), nkeys.createAccount()]
+  const [system, user] = [nkeys.createAccount(), nkeys.createUser()]
+  const all = { subs: -1, data: -1, payload: -1, conn: -1, imports: -1, exports: -1, leaf: -1 }
+  const limits = { ...all, mem_storage: -1, disk_storage: -1, streams: -1, consumer: -1 }
+  const accounts = [account, system].map((one) => {
+    const own = one === account ? limits : all
+    const token = tokenOf(one, operator, { type: 'account', version: 2, limits: own })
+    return `${one.getPublicKey()}: ${token}`
+  })
+  const lines = [
+    `operator: ${tokenOf(operator, operator, { type: 'operator', version: 2 })}`,
+    `system_account: ${system.getPublicKey()}`,
+    `resolver: MEMORY\nresolver_preload: { ${accounts.join(', ')} }`,
+  ]
+  const claims = { type: 'user', version: 2, subs: -1, data: -1, payload: -1 }
+  const credentials = [
+    `-----BEGIN NATS USER JWT-----\n${tokenOf(user, account, claims)}`,
+    '------END NATS USER JWT------',
+    `-----BEGIN USER NKEY SEED-----\n${Buffer.from(user.getSeed()).toString()}`,
+    '------END USER NKEY SEED------\n',
+  ].join('\n')
+  const given = { tls: tls()!, credentials }
+  expect(await opening([TLS, ...lines].join('\n'), '', given)).toBe('')
+})
+
+test('a wrong password, an unknown authority and a single server of three are said at once', async () => {
+  const user = 'authorization { user: hub, password: right }'
+  const refused = await opening(user, 'hub:wrong@', {})
+  expect(refused).toMatch(/^NATS at 127\.0\.0\.1:\d+: .*Authorization.*; name a user as nats:/)
+  await cluster!.end()
+  const unknown = await opening(TLS, '', { tls: {} })
+  expect(unknown).toMatch(/certificate; name the server as its certificate does/)
+  await cluster!.end()
+  const alone = await opening('', '', { replicas: 3 })
+  expect(alone).toMatch(/name one server, or set replicas to 1$/)
+})
