@@ -1,6 +1,7 @@
 // Goal: a stream between hubs over NATS delivers all messages in order, each once, or ends; and
 // what a hub does not read waits at its sender, up to a limit.
 // Method: two hubs' links over one server of NATS, which is killed, stopped, and sent garbage.
+import { connect } from '@nats-io/transport-node'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import {
@@ -126,6 +127,28 @@ test('a hub that is not there, and one that takes another name, end it', async (
   links[1]!.listen(++boots, () => expect.fail('nobody opens one to it'))
   await until(() => near.closed !== null)
   expect(near.closed).toBe('the other hub ended it')
+})
+
+test('frames that come twice, and garbage, change nothing', async () => {
+  const { near, far } = await two()
+  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+  const seen = new Set<string>()
+  connection.subscribe('holdfast.l.hub.*', {
+    callback: (_error, { subject, data }) => {
+      const text = Buffer.from(data).toString('hex')
+      if (seen.has(text)) return
+      seen.add(text)
+      for (const bytes of [data, data, Uint8Array.of(1, 2, 3)]) connection.publish(subject, bytes)
+    },
+  })
+  await connection.flush()
+  for (const number of NUMBERS.slice(0, 200)) near.stream!.send(numbered(number))
+  await until(() => far.got.length >= 200)
+  await connection.flush()
+  far.stream!.send(numbered(7))
+  await until(() => near.got.length > 0)
+  await connection.close()
+  expect([far.got, near.got]).toEqual([NUMBERS.slice(0, 200), [7]])
 })
 
 test('messages that are lost with a server are sent again, each once and in order', async () => {
