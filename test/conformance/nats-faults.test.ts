@@ -4,6 +4,7 @@
 // Method: random histories, each of whose calls goes to one of three stores, over three servers
 // that are killed and started again one after the other; answers of a store are lost.
 // Slow: each time the servers elect a leader, which takes some seconds.
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
@@ -109,6 +110,92 @@ test('a record that is removed and made again for long keeps its last change for
   const { store: fresh } = await open('long')
   expect(await got(fresh, 'a')).toMatchObject({ value: Uint8Array.of(60) })
   expect(await blobsOf(fresh, 'a', 'x')).toEqual([Uint8Array.of(60)])
+})
+
+test('blobs that a record no longer names are removed', async () => {
+  const { store } = await open('blobs')
+  for (let n = 1; n <= 9; n++) await put(store, 'a', Uint8Array.of(n), [['x', Uint8Array.of(n)]])
+  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+  const { streams } = await jetstreamManager(connection)
+  while ((await streams.info('blobs-blobs')).state.messages !== 1) await turn()
+  await connection.close()
+  expect(await blobsOf(store, 'a', 'x')).toEqual([Uint8Array.of(9)])
+})
+
+test('a change that was made though its answer was lost has its blobs', async () => {
+  const { host } = new URL(cluster.servers[0]!)
+  const deaf = await deafProxy(host, '.record.')
+  const servers = [new URL(`nats://127.0.0.1:${deaf.port}`)]
+  const { store } = await openNats(createNodeLoop(), { servers, bucket: 'deaf', replicas: 3 })
+  const [value, x] = [Uint8Array.of(1), Uint8Array.of(2)]
+  deaf.isArmed = true
+  expect(await cas(store, 'a', 0, value, [['x', x]])).toBe('unknown')
+  deaf.heal()
+  const { store: other } = await open('deaf')
+  expect(await got(other, 'a')).toMatchObject({ value })
+  // What the store asked meanwhile has been done.
+  await new Promise((resolve) => store.check(resolve))
+  expect(await blobsOf(other, 'a', 'x')).toEqual([x])
+  store.close()
+  deaf.close()
+})
+
+interface DeafProxy {
+  readonly port: number
+  isArmed: boolean
+  /** Ends the connections that hear nothing. */
+  heal(): void
+  close(): void
+}
+
+/** Passes bytes on. Once it is armed and a client says that word, the client hears nothing more. */
+async function deafProxy(host: string, word: string): Promise<DeafProxy> {
+  const [name, port] = host.split(':')
+  const all = new Set<Socket>()
+  const proxy: DeafProxy = {
+    ...{ port: 0, isArmed: false },
+    heal: () => {
+      proxy.isArmed = false
+      for (const one of all) one.destroy()
+      all.clear()
+    },
+    close: () => {
+      proxy.heal()
+      server.close()
+    },
+  }
+  const server = createServer((client) => {
+    const far = createConnection({ host: name!, port: Number(port) })
+    let isDeaf = false
+    client.on('data', (data) => {
+      isDeaf ||= proxy.isArmed && data.includes(word)
+      far.write(data)
+    })
+    far.on('data', (data) => isDeaf || client.write(data))
+    for (const one of [client, far]) {
+      all.add(one)
+      one.on('error', () => {})
+      one.on('close', () => [client, far].map((each) => each.destroy()))
+    }
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return Object.assign(proxy, { port: (server.address() as AddressInfo).port })
+}
+
+test('a store that missed many changes of a record takes the newest', async () => {
+  const [late, busy] = [await open('missed'), await open('missed')].map(({ store }) => store)
+  const first = await put(late!, 'a', Uint8Array.of(1))
+  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+  const { consumers } = await jetstreamManager(connection)
+  for await (const { name } of consumers.list('missed-records')) {
+    await consumers.delete('missed-records', name)
+  }
+  await connection.close()
+  for (let n = 2; n <= 30; n++) await put(busy!, 'a', Uint8Array.of(n))
+  const found = { value: Uint8Array.of(30) }
+  expect(await got(late!, 'a')).toMatchObject(found)
+  expect(await cas(late!, 'a', first, Uint8Array.of(0))).toBe('conflict')
+  expect(await got(busy!, 'a')).toMatchObject(found)
 })
 
 test('a store notices that its stream was recreated', async () => {

@@ -9,7 +9,10 @@ import { join } from 'node:path'
 import { nkeys } from '@nats-io/transport-node'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
 import { nats, type NatsOptions } from '../../packages/hub/src/index.ts'
+import { takeStore } from '../../packages/hub/src/nats.ts'
+import type { Store } from '../../packages/holdfast/src/ports.ts'
 import { NatsCluster, noNats } from './nats.ts'
+import { got, put } from './store.ts'
 
 const LACKS = noNats()
 const folder = mkdtempSync(join(tmpdir(), 'holdfast-nats-login-'))
@@ -90,6 +93,23 @@ test('TLS with credentials', async () => {
   ].join('\n')
   const given = { tls: tls()!, credentials }
   expect(await opening([TLS, ...lines].join('\n'), '', given)).toBe('')
+})
+
+test('hubs that can have no consumer, as while NATS elects who places them, read each message', async () => {
+  const allowed = 'permissions: { publish: { deny: "$JS.API.CONSUMER.>" } }'
+  cluster = await NatsCluster.start(1, `authorization { user: hub, password: pass, ${allowed} }`)
+  const servers = cluster.servers.map((url) => url.replace('//', '//hub:pass@'))
+  const stores: Store[] = []
+  for (const bucket of ['same', 'same']) {
+    const taken = takeStore(await nats({ servers, bucket }))
+    if (taken && taken !== 'taken') stores.push(taken.store)
+  }
+  for (let n = 1; n <= 30; n++) await put(stores[n % 2]!, 'a', Uint8Array.of(n))
+  expect(stores).toHaveLength(2)
+  for (const store of stores) {
+    expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(30) })
+    store.close()
+  }
 })
 
 test('a wrong password, an unknown authority and a single server of three are said at once', async () => {

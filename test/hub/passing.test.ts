@@ -389,6 +389,7 @@ test('the late end of a stream does not end the next one of the same process', (
   const passing = new Passing(links, accept, {
     said: () => {},
     ended: (connection) => void ended.push(connection),
+    failed: () => {},
   })
   const hello = frameMessage(Uint8Array.of(1, 5))
   passing.pass(7, '10.0.0.1', 2, hello)

@@ -7,7 +7,7 @@ import {
   HUB_VERSION,
   type ToHub,
 } from '../../packages/holdfast/src/hub-protocol/messages.ts'
-import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import { BEAT_MS, STILL_MS, SUSPECT_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
@@ -129,6 +129,22 @@ describe('a hub that was killed', () => {
     pass(STILL_MS - BEAT_MS, two!)
     expect([tenderOf(two!), heartbeatsOn(two!).length]).toEqual([1, 2])
     pass(3 * BEAT_MS, two!)
+    expect([tenderOf(two!), heartbeatsOn(two!)]).toEqual([1_001, ['hub rt']])
+    expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached', register: { epoch: 1 } })
+  })
+
+  test('is fenced within 0.7 s of its last heartbeat if streams to it fail', () => {
+    const [one, two] = hubs()
+    const { id } = one!.session(2)
+    reads(two!)
+    const stream = two!.open()
+    two!.attach(stream, id, 2)
+    pass(BEAT_MS, one!, two!)
+    hub.receiveNews(two!, 'hub 1', two!.disk.records.get('hub 1')!)
+    hub.suspect(two!.hub, two!.now, 1)
+    pass(SUSPECT_MS - 100, two!)
+    expect(tenderOf(two!)).toBe(1)
+    pass(100, two!)
     expect([tenderOf(two!), heartbeatsOn(two!)]).toEqual([1_001, ['hub rt']])
     expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached', register: { epoch: 1 } })
   })
@@ -331,6 +347,35 @@ describe('a hub that stood still', () => {
     pass(5 * STILL_MS, one!)
     wakes(two!, one!)
     pass(STILL_MS, one!, two!)
+    expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+  })
+})
+
+describe('a hub to which a stream failed', () => {
+  test('is not fenced while it beats, and trusted again after a beat', () => {
+    const [one, two] = hubs()
+    reads(two!)
+    for (let times = 4; times > 0; times--) {
+      hub.suspect(two!.hub, two!.now, 1)
+      pass(BEAT_MS, one!, two!)
+    }
+    pass(BEAT_MS, one!, two!)
+    pass(STILL_MS - 2 * BEAT_MS, two!)
+    expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+  })
+
+  test('is not fenced by a hub that has not looked, or whose own heartbeat is late', () => {
+    const [one, two] = hubs()
+    reads(two!)
+    pass(STILL_MS, one!)
+    hub.suspect(two!.hub, one!.now, 1)
+    wakes(two!, one!)
+    expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+    pass(BEAT_MS, one!, two!)
+    two!.store = (change) => (change.key === 'hub rt' ? GONE : two!.disk.change(change))
+    pass(BEAT_MS, two!)
+    hub.suspect(two!.hub, two!.now, 1)
+    pass(2 * SUSPECT_MS, two!)
     expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
   })
 })

@@ -29,12 +29,17 @@ export const PING_MS: Millis = 2_000
 /** The stream is given up after so long a silence. */
 export const SILENT_MS: Millis = 7_000
 /** The same, if there is another address to dial. */
-const SILENT_OF_SEVERAL_MS: Millis = 3_000
+const SILENT_OF_SEVERAL_MS: Millis = 2_500
 /** Until a hub has answered, the address of a stream that takes so long to open is examined. */
 export const LOOK_MS: Millis = 1_000
 
 /** With several addresses, the next is tried when a stream takes so long to open. */
 export const NEXT_MS: Millis = 2_000
+/**
+ * The same once a hub has answered, but at least four times the longest recent answer time. It
+ * doubles each time that no address has answered.
+ */
+const NEXT_KNOWN_MS: Millis = 500
 
 /** Browsers take somewhat smaller beacons than the hub does. */
 const BODY_MAX: number = BEACON_MAX - 4 * 1024
@@ -137,6 +142,18 @@ export class HubConnection {
     return this.#urls.length > 1 ? SILENT_OF_SEVERAL_MS : SILENT_MS
   }
 
+  /** When the next address is tried if a stream does not open. */
+  get #nextMs(): Millis {
+    if (this.#urls.length === 1) return SILENT_MS
+    if (!this.#isHub) return NEXT_MS
+    return Math.min(NEXT_MS, Math.max(NEXT_KNOWN_MS * 2 ** this.#rounds, 4 * this.#tookMs))
+  }
+
+  /** How often all addresses were dialled since a hub answered. */
+  get #rounds(): number {
+    return Math.floor(this.#tries / this.#urls.length)
+  }
+
   get #url(): string {
     return this.#urls[this.#at]!
   }
@@ -158,7 +175,7 @@ export class HubConnection {
       closed: (why, met) => this.#current(stream) && this.#closed(why, met),
     })
     this.#stream = stream
-    this.#alarm.set(this.#receivedAt + (this.#isHub ? this.#silentMs : LOOK_MS))
+    this.#alarm.set(this.#receivedAt + (this.#isHub ? this.#nextMs : LOOK_MS))
   }
 
   #current(stream: Stream): boolean {
@@ -211,8 +228,7 @@ export class HubConnection {
     this.#open = false
     this.#stream = null
     const [first, longest] = DIAL_MS
-    const rounds = Math.floor(this.#tries / this.#urls.length)
-    const wait = Math.min(longest, first * 2 ** Math.min(rounds, RETRIES_MAX))
+    const wait = Math.min(longest, first * 2 ** Math.min(this.#rounds, RETRIES_MAX))
     this.#alarm.set(this.#loop.now() + wait)
     const url = this.#url
     this.#at = (this.#at + 1) % this.#urls.length
@@ -260,16 +276,14 @@ export class HubConnection {
     if (this.#ended) return
     if (this.#stream === null) return this.#dial()
     const silent = this.#loop.now() - this.#receivedAt
-    const isNext = !this.#open && this.#urls.length > 1 && silent >= NEXT_MS
-    if (silent >= this.#silentMs || isNext) {
+    if (silent >= (this.#open ? this.#silentMs : this.#nextMs)) {
       this.#stream.close()
-      const what = `it did not answer within ${Math.round(silent / 1_000)} s`
+      const what = `it did not answer within ${Math.round(silent / 100) / 10} s`
       return this.#closed(what, { kind: 'passing', what })
     }
     const soonest = this.#loop.now() + 1
     if (!this.#open) {
-      const wait = this.#urls.length > 1 ? NEXT_MS : SILENT_MS
-      this.#alarm.set(Math.max(this.#receivedAt + wait, soonest))
+      this.#alarm.set(Math.max(this.#receivedAt + this.#nextMs, soonest))
       return this.#look(this.#url)
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS

@@ -20,6 +20,8 @@ import { type Heartbeat, type Hub, load, type OtherHub, type Turn } from './stat
 export const BEAT_MS: Millis = 500
 /** A hub whose record has been unchanged for this long is fenced. */
 export const STILL_MS: Millis = 2_000
+/** If a stream to that hub has failed as well, this is long enough: one beat is missing. */
+export const SUSPECT_MS: Millis = 700
 /** After a longer gap between two reads the time that a record was unchanged starts at zero. */
 const GAP_MS: Millis = 3 * BEAT_MS
 
@@ -49,7 +51,9 @@ export function bootOf(key: string): number | null {
 /** From now on this hub reads the heartbeat of that one. */
 export function watch({ boot: own, heartbeat }: Hub, now: Millis, boot: number): void {
   if (!heartbeat || boot === own || heartbeat.hubs.has(boot)) return
-  heartbeat.hubs.set(boot, { rev: 0, since: now, readAt: now, stillRev: 0, goneAt: Infinity })
+  heartbeat.hubs.set(boot, {
+    ...{ rev: 0, since: now, readAt: now, isSuspect: false, stillRev: 0, goneAt: Infinity },
+  })
 }
 
 /** When that hub was found to be gone; Infinity if it may be alive. */
@@ -73,11 +77,26 @@ export function wake({ hub, now, out }: Turn): boolean {
   const { heartbeat: own } = hub
   if (!own || own.dueAt > now) return false
   own.dueAt = now + BEAT_MS
+  for (const other of own.hubs.values()) if (other.isSuspect) watchClosely(own, now, other)
   if (own.requestedAt === null && !own.isLeaving) request({ hub, now, out })
   for (const [boot, { goneAt: gone }] of own.hubs) {
     if (gone === Infinity) load({ hub, out }, keyOf(boot))
   }
   return true
+}
+
+/** A stream to that hub failed: it is fenced sooner, unless it beats. */
+export function suspect({ heartbeat: own }: Hub, now: Millis, boot: number): void {
+  const other = own?.hubs.get(boot)
+  if (!own || !other || other.isSuspect) return
+  other.isSuspect = true
+  watchClosely(own, now, other)
+}
+
+// The record is read once it has been unchanged for long enough.
+function watchClosely(own: Heartbeat, now: Millis, { since }: OtherHub): void {
+  const due = since + SUSPECT_MS
+  if (due > now) own.dueAt = Math.min(own.dueAt, due)
 }
 
 function request({ hub, now, out }: Turn): void {
@@ -158,22 +177,26 @@ export function receive(turn: Turn, boot: number, found: StoredRecord | string |
   if (!other || typeof found === 'string') return
   if (!found) return remove(hub, now, boot)
   // While the store acknowledges no heartbeat of this hub, it may take none of the others.
-  const isNew = other.rev !== found.rev || now - other.readAt > GAP_MS || isCutOff(hub, now)
-  if (isNew) note(other, now, found.rev)
+  const stillMs = other.isSuspect ? SUSPECT_MS : STILL_MS
+  const isBlind = now - other.readAt > GAP_MS || now - hub.heartbeat!.ackedAt >= stillMs
+  if (other.rev !== found.rev) note(other, now, found.rev)
+  else if (isBlind) Object.assign(other, { since: now, stillRev: 0 })
   other.readAt = now
-  if (now - other.since < STILL_MS) return
+  if (now - other.since < stillMs) return
   other.stillRev = found.rev
   out.record(keyOf(boot))
 }
 
-/** A store tells of a heartbeat: of a hub that this one has not known, or that is gone. */
+/** A store tells of a heartbeat, perhaps late. */
 export function hear(hub: Hub, now: Millis, boot: number, found: StoredRecord | null): void {
-  if (found) watch(hub, now, boot)
-  else remove(hub, now, boot)
+  if (!found) return remove(hub, now, boot)
+  watch(hub, now, boot)
+  const other = hub.heartbeat?.hubs.get(boot)
+  if (other && found.rev > other.rev) note(other, now, found.rev)
 }
 
 function note(other: OtherHub | undefined, now: Millis, rev: number): void {
-  if (other) Object.assign(other, { rev, since: now, readAt: now, stillRev: 0 })
+  if (other) Object.assign(other, { rev, since: now, readAt: now, isSuspect: false, stillRev: 0 })
 }
 
 function remove({ heartbeat }: Hub, now: Millis, boot: number): void {

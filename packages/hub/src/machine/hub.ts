@@ -55,7 +55,7 @@ import {
   wait,
 } from './state.ts'
 
-export { leave, isCutOff, start as startSharing } from './heartbeat.ts'
+export { leave, isCutOff, start as startSharing, suspect } from './heartbeat.ts'
 export { receive as receivePassed } from './passing.ts'
 export { startOver } from './tender.ts'
 export { receiveTicket, receiveVerdict } from './sessions.ts'

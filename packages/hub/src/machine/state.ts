@@ -248,6 +248,8 @@ export interface OtherHub {
   /** Since when that was seen, in reads without gaps. */
   since: Millis
   readAt: Millis
+  /** Whether a stream to that hub has failed since then. */
+  isSuspect: boolean
   /** The revision that was seen for so long that it is to be removed; 0 for none. */
   stillRev: number
   /** When its record was found removed; Infinity before. */

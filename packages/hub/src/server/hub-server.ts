@@ -167,6 +167,10 @@ export class HubServer {
       ended: (connection, closing) => {
         this.#act(connection, () => hub.endPassed(this.turn, connection, closing))
       },
+      failed: (boot) => {
+        hub.suspect(this.hub, this.#loop.now(), boot)
+        this.#arm()
+      },
     })
   }
 

@@ -49,6 +49,8 @@ export interface PassingEvents {
   said(connection: number, bytes: Uint8Array): void
   /** It ended the stream; without a closing it is not reached. */
   ended(connection: number, closing?: Closing): void
+  /** A stream to another hub failed. */
+  failed(hub: number): void
 }
 
 /** Longest message to a process that a link carries: only a forged datagram is longer. */
@@ -125,7 +127,10 @@ export class Passing {
     const stream = this.#links.open(to, {
       opened: () => this.#flush(to),
       message: (bytes) => this.#receive(to, decode(down, bytes)),
-      closed: () => this.#end(to),
+      closed: () => {
+        this.#end(to)
+        this.#events.failed(to)
+      },
     })
     const link: Link = { stream, waiting: [], passed: new Map(), queue: relayQueue.create() }
     this.#open.set(to, link)

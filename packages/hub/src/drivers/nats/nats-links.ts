@@ -7,7 +7,7 @@
  * the sender limits what waits.
  */
 
-import type { Msg, NatsConnection, Subscription } from '@nats-io/transport-node'
+import type { Msg, NatsConnection, RequestError, Subscription } from '@nats-io/transport-node'
 import type { Millis } from '../../../../holdfast/src/machine.ts'
 import {
   type Alarm,
@@ -31,7 +31,9 @@ import {
 } from '../../../../holdfast/src/wire/layout.ts'
 
 /** How often each end says that it is there. */
-const BEAT_MS: Millis = 500
+const BEAT_MS: Millis = 250
+/** A hub that nobody hears for this long is gone: while it reconnects NATS does not know it. */
+const UNHEARD_MS: Millis = 150
 /** A stream whose other end is silent for this long ends. */
 const SILENT_MS: Millis = 3_000
 /** A receiver says how much it has read after so many bytes. */
@@ -72,6 +74,8 @@ interface Link {
   heardAt: Millis
   /** When lost messages were asked for. */
   askedAt: Millis
+  /** Since when NATS says that nobody hears the other hub's subject. */
+  unheardSince: Millis
 }
 
 const NOTHING: Uint8Array = new Uint8Array(0)
@@ -109,13 +113,7 @@ export class NatsLinks implements HubLinks {
 
   open(boot: number, events: StreamEvents): Stream {
     const link = this.#add(boot, ++this.#count, true, events)
-    const opening = this.#frame(link, 'open')
-    // Without a hub of that name NATS says so at once.
-    const asked = this.#nats.request(`${this.#subject}.${boot}`, opening, { timeout: SILENT_MS })
-    asked.then(
-      () => this.#opened(link),
-      () => this.#end(link, 'no hub of that name answers'),
-    )
+    this.#ask(link)
     return this.#streamOf(link)
   }
 
@@ -134,6 +132,7 @@ export class NatsLinks implements HubLinks {
     const added: Link = {
       ...{ to, link, isOpener, events, isOpen: false, sent: 0, unread: [], unreadBytes: 0 },
       ...{ got: 0, untoldBytes: 0, heardAt: this.#loop.now(), askedAt: -Infinity },
+      unheardSince: Infinity,
     }
     this.#links.set(nameOf(added), added)
     return added
@@ -175,18 +174,38 @@ export class NatsLinks implements HubLinks {
     }
   }
 
+  // If nobody hears a request, NATS says so at once.
+  #ask(link: Link): void {
+    const kind = link.isOpen ? 'beat' : 'open'
+    const subject = `${this.#subject}.${link.to}`
+    const asked = this.#nats.request(subject, this.#frame(link, kind), { timeout: SILENT_MS })
+    asked.then(
+      () => {
+        link.unheardSince = Infinity
+        this.#opened(link)
+      },
+      (error: unknown) => isUnheard(error) && this.#unheard(link),
+    )
+  }
+
+  #unheard(link: Link): void {
+    const now = this.#loop.now()
+    link.unheardSince = Math.min(link.unheardSince, now)
+    if (now - link.unheardSince >= UNHEARD_MS) this.#end(link, 'no hub of that name answers')
+  }
+
   #receive(message: Msg): void {
     const read = decode(frame, message.data)
     if (!read || !this.#accept) return
     const { kind, from, link: number, isOpener, bytes } = read
     const name = nameOf({ to: from, link: number, isOpener: !isOpener })
+    if (kind === 'open' || kind === 'beat') message.respond()
     if (kind === 'open') {
       if (!isOpener || this.#links.has(name)) return
       const link = this.#add(from, number, false, NO_EVENTS)
       link.isOpen = true
       link.events = this.#accept(this.#streamOf(link))
       link.events.opened()
-      message.respond()
       return
     }
     const link = this.#links.get(name)
@@ -239,10 +258,14 @@ export class NatsLinks implements HubLinks {
       if (now - link.heardAt > SILENT_MS) {
         this.#send(link, 'close')
         this.#end(link, 'the other hub was silent')
-      } else if (link.isOpen) this.#send(link, 'beat')
+      } else if (link.isOpen || link.isOpener) this.#ask(link)
     }
     this.#alarm.set(now + BEAT_MS)
   }
+}
+
+function isUnheard(error: unknown): boolean {
+  return (error as Partial<RequestError>).isNoResponders?.() === true
 }
 
 const NO_EVENTS: StreamEvents = { opened: () => {}, message: () => {}, closed: () => {} }
