@@ -32,6 +32,7 @@ const AT_ONCE = [64, 1_000]
 const PACKET_BYTES = 1_100
 const CHANGE_GOAL = 3
 const RELAY_GOAL = 2
+const CLOSED_GOAL_MS = 250
 const RELAYED_GOAL_MS = 1_000
 const HANGING_GOAL_MS = 3_000
 const FOUNDING_GOAL_MS = 10_000
@@ -179,7 +180,8 @@ async function packets({ file, shared }: Places, { ms }: Plan): Promise<Found> {
 }
 
 /** The longest wait of members and of founders while processes die. */
-async function deaths({ shared, cluster }: Places): Promise<Found> {
+async function deaths(places: Places): Promise<Found> {
+  const { shared, cluster } = places
   const [a, b] = shared
   const urls = [a.url, b.url]
   const relayed = [await member(urls, 'relayed'), await member(urls.toReversed(), 'relayed')]
@@ -203,16 +205,21 @@ async function deaths({ shared, cluster }: Places): Promise<Found> {
   process.kill(a.pid, 'SIGCONT')
   await pause(WATCH_MS)
   // The members went on at the other hub.
-  const killed = async (): Promise<void> => void (await b.kill('SIGKILL'))
-  await watch('the hub is killed', killed, a.url)
+  const closed = async (): Promise<void> => void (await shared[1].kill('SIGTERM'))
+  await watch('the hub is closed', closed, a.url)
+  await places.restart()
+  const killed = async (): Promise<void> => void (await a.kill('SIGKILL'))
+  await watch('the hub is killed', killed, b.url)
   for (const session of [...relayed, ...direct]) await session.leave()
   const servers = [...waits].filter(([what]) => what.includes('NATS')).map(([, all]) => all)
   const [hanging, dead] = [waits.get('the hub stands still')!, waits.get('the hub is killed')!]
+  const gone = waits.get('the hub is closed')!
   const founding = Math.max(...servers.map(([, , one]) => one!))
   const title = 'longest wait for an operation, and until a room is founded'
   return {
     table: { title, columns: ['', 'relayed', 'direct', 'founding'], rows },
     goals: [
+      atMost('relayed, the hub is closed', gone[0]!, CLOSED_GOAL_MS, 'ms'),
       atMost('relayed, the hub is killed', dead[0]!, RELAYED_GOAL_MS, 'ms'),
       atMost('relayed, the hub stands still', hanging[0]!, HANGING_GOAL_MS, 'ms'),
       atMost('founding, a server of NATS is killed', founding, FOUNDING_GOAL_MS, 'ms'),

@@ -10,11 +10,20 @@ export class Places {
   readonly cluster: NatsCluster
   readonly file: HubProcess
   readonly shared: [HubProcess, HubProcess]
+  readonly #folder: string
+  readonly #words: readonly string[]
 
-  private constructor(cluster: NatsCluster, file: HubProcess, shared: [HubProcess, HubProcess]) {
+  private constructor(
+    cluster: NatsCluster,
+    file: HubProcess,
+    shared: [HubProcess, HubProcess],
+    start: { folder: string; words: readonly string[] },
+  ) {
     this.cluster = cluster
     this.file = file
     this.shared = shared
+    this.#folder = start.folder
+    this.#words = start.words
   }
 
   static async start(within: string): Promise<Places> {
@@ -25,10 +34,14 @@ export class Places {
     const words = ['--limits', limits]
     const file = await startHubIn(folder, words)
     const store = [...words, '--store', cluster.servers.join()]
-    return new Places(cluster, file, [
-      await startHubIn(folder, store),
-      await startHubIn(folder, store),
-    ])
+    const shared = [await startHubIn(folder, store), await startHubIn(folder, store)] as const
+    return new Places(cluster, file, [...shared], { folder, words: store })
+  }
+
+  /** Starts the second shared hub again, at its address. */
+  async restart(): Promise<void> {
+    const port = Number(new URL(this.shared[1].url).port)
+    this.shared[1] = await startHubIn(this.#folder, this.#words, {}, port)
   }
 
   async end(): Promise<void> {

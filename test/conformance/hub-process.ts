@@ -47,19 +47,23 @@ export function startHub(
  *
  * @param more  options besides
  * @param env   variables besides
+ * @param port  0 for any
  */
 export function startHubIn(
   folder: string,
   more: readonly string[] = [],
   env: Readonly<Record<string, string>> = {},
+  port = 0,
 ): Promise<HubProcess> {
   const stdio = ['ignore', 'pipe', 'pipe'] as const
-  const words = [...wordsOf(`${folder}/hub.db`), ...more]
+  const words = [...wordsOf(`${folder}/hub.db`, port), ...more]
   const options = { stdio: [...stdio], env: { ...process.env, ...env } }
   return follow(spawn(process.execPath, words, options))
 }
 
-const wordsOf = (data: string): string[] => [PROGRAM, 'serve', '--port', '0', '--data', data]
+const wordsOf = (data: string, port = 0): string[] => {
+  return [PROGRAM, 'serve', '--port', String(port), '--data', data]
+}
 
 async function follow(child: ChildProcess): Promise<HubProcess> {
   let errors = ''

@@ -97,7 +97,8 @@ test('TLS with credentials', async () => {
 
 test('hubs that can have no consumer, as while NATS elects who places them, read each message', async () => {
   const allowed = 'permissions: { publish: { deny: "$JS.API.CONSUMER.>" } }'
-  cluster = await NatsCluster.start(1, `authorization { user: hub, password: pass, ${allowed} }`)
+  const user = `{ user: hub, password: pass, ${allowed} }`
+  cluster = await NatsCluster.start(1, `authorization { users: [${user}] }`)
   const servers = cluster.servers.map((url) => url.replace('//', '//hub:pass@'))
   const stores: Store[] = []
   for (const bucket of ['same', 'same']) {

@@ -105,6 +105,12 @@ export class Hub {
     this.#child = null
   }
 
+  /** SIGTERM: it ends when it has done what it must. */
+  async close(): Promise<void> {
+    await ended(this.#child, 'SIGTERM')
+    this.#child = null
+  }
+
   async end(): Promise<void> {
     await this.kill()
     rmSync(this.folder, { recursive: true, force: true })
@@ -262,9 +268,13 @@ export function said(child: ChildProcess, text: string): Promise<string> {
 }
 
 /** Kills a child of ours and waits until it is gone. */
-export async function killed(child: ChildProcess | null): Promise<void> {
+export function killed(child: ChildProcess | null): Promise<void> {
+  return ended(child, 'SIGKILL')
+}
+
+async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
-  child.kill('SIGKILL')
+  child.kill(signal)
   await gone
 }

@@ -95,7 +95,7 @@ async function allAct(): Promise<void> {
   await Promise.all(actors.map((actor) => actor.goesOn(5)))
 }
 
-test('each of two hubs and of three servers is killed in turn under play', async () => {
+test('each of two hubs and of three servers is killed in turn under play, and each hub closed', async () => {
   const urls = hubs.map(({ url }) => url)
   for (const room of Object.keys(ROOMS) as Room[]) {
     for (let at = 0; at < 4; at++) {
@@ -115,6 +115,11 @@ test('each of two hubs and of three servers is killed in turn under play', async
     await guest.rest()
     await guest.session.leave()
     await hub.start()
+    // A hub that is closed leaves its rooms to the other one.
+    const other = hubs[hub === hubs[0] ? 1 : 0]
+    await other.close()
+    await allAct()
+    await other.start()
   }
   for (const at of cluster.servers.keys()) {
     await cluster.kill(at)

@@ -48,14 +48,20 @@ test('a hub that closes while its store is checked asks nothing after (SE-5)', a
   expect([scene.unchecked.length, scene.server.health().ok]).toEqual([0, true])
 })
 
-test('who drains a hub and who closes it both hear that it is done (SE-5)', async () => {
+test('a hub that closes writes what was requested before, and takes no more requests (SE-5)', async () => {
   const scene = new Scene()
   await scene.pass(100)
-  scene.found()
-  const both = Promise.all([scene.server.drain(), scene.server.close()])
+  const [ada, grace] = [scene.found(), scene.found(2, 'other')]
+  const closing = scene.server.close()
+  ada.say({ kind: 'ping', count: 1 })
+  ada.say({ kind: 'list', request: 2, game: 'g', after: '' })
+  const late = scene.found(3, 'third')
   await scene.pass(1_000)
-  await both
-  expect(scene.disk.records.size).toBe(2)
+  await closing
+  expect([...scene.disk.records.keys()]).toEqual(['the hub', '1 g main', '1 g other'])
+  const heard = [ada, grace].map((one) => one.heard.map(({ kind }) => kind))
+  expect(heard).toEqual([0, 1].map(() => ['welcome', 'signs', 'added']))
+  expect([late.isClosed, ada.isClosed]).toEqual([true, false])
 })
 
 test('an import is answered by its own write, and not as stored if that lost (SE-4)', async () => {

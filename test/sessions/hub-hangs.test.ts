@@ -1,5 +1,5 @@
-// Goal: a hub that hangs is left for the next address within 2.5 s, and one that is the only one for
-// itself after 7.
+// Goal: a hub that hangs is left for the next address within 2.5 s, and one that is the only one
+// for itself after 7.
 // Method: two nodes that take streams as hubs do, in virtual time, and a connection to them.
 import { expect, test } from 'vitest'
 import type { StreamEvents } from '../../packages/holdfast/src/ports.ts'

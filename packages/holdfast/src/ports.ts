@@ -140,8 +140,11 @@ export interface Stream {
 
 /** Why a server closes a stream. */
 export interface Closing {
-  /** `refused`: dialling again the same way fails again. `full`: a later attempt may succeed. */
-  kind: 'refused' | 'full'
+  /**
+   * `refused`: dialling again the same way fails again. `full`: a later attempt may succeed.
+   * `again`: another one succeeds at once.
+   */
+  kind: 'refused' | 'full' | 'again'
   /** The reason as text, at most CLOSING_MAX bytes of ASCII. */
   why: string
 }
@@ -162,9 +165,10 @@ export type Accept = (stream: Stream, opening: Opening) => StreamEvents
 export interface Met {
   /**
    * `wrong`: something else answers there, and will again. `denied`: the server takes streams, but
-   * none of ours. `passing`: nobody answers now, or the cause is unknown.
+   * none of ours. `passing`: nobody answers now, or the cause is unknown. `again`: the server ended
+   * the stream, and takes another one.
    */
-  kind: 'wrong' | 'denied' | 'passing'
+  kind: 'wrong' | 'denied' | 'passing' | 'again'
   /** Text for people, shown after the address and a colon: `nobody listens there`. */
   what: string
 }

@@ -133,14 +133,14 @@ export interface HubHandle extends Emitter<rooms.HubEvents> {
   importRoom(file: Uint8Array, options?: rooms.ImportOptions): Promise<rooms.KeptRoom>
   /**
    * Prepares a restart: refuses new streams, and `health` is not ok, so that a proxy sends members
-   * to another hub. Members here play on. Resolves once all requested writes are done; `close` then
-   * closes the streams, and members redial each address that they have.
+   * to another hub. Members here play on, until `close` sends them away as well.
    */
   drain(): Promise<Drained>
   /**
-   * Closes all streams, waits for requested writes, and releases the file. Members reconnect to the
-   * next hub with the same file. Closing the server closes the hub too, but the server waits for
-   * streams, so close the hub first. A second call returns the promise of the first.
+   * Waits for requested writes, closes all streams, and releases the file. Members reconnect to the
+   * next hub with the same file, or go on at once at another one that shares the store. Closing the
+   * server closes the hub too, but the server waits for streams, so close the hub first. A second
+   * call returns the promise of the first.
    */
   close(): Promise<void>
   /** Closes the hub at the end of a block with `await using`. */
@@ -294,8 +294,8 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
   const ended = (): void => void close()
   const end = async (): Promise<void> => {
     server.off('close', ended)
-    streams.close()
     await hubServer.close()
+    streams.close()
     store.close()
   }
   const close = (): Promise<void> => (closed ??= end())
@@ -321,10 +321,10 @@ function handleOf(path: string, loop: Loop, parts: Parts): InnerHub {
     importRoom: (file, how) => rooms.importStored(hubServer, file, how),
     on: (name, listener, how) => events.on(name, listener, how),
     page: (game, after) => page(hubServer.hub, loop.now(), game, after),
-    drain: async () => {
-      await hubServer.drain()
+    drain: () => {
+      hubServer.isDraining = true
       const { connections, sessions } = hubServer.health()
-      return { streams: connections, sessions }
+      return Promise.resolve({ streams: connections, sessions })
     },
     close,
     [ASYNC_DISPOSE]: close,

@@ -231,7 +231,7 @@ export class HubConnection {
     const wait = Math.min(longest, first * 2 ** Math.min(this.#rounds, RETRIES_MAX))
     this.#alarm.set(this.#loop.now() + wait)
     const url = this.#url
-    this.#at = (this.#at + 1) % this.#urls.length
+    if (met?.kind !== 'again') this.#at = (this.#at + 1) % this.#urls.length
     if (wasOpen || this.#tries === 1) this.#events.closed(why)
     if (met) this.#meet(url, met)
     else this.#look(url)

@@ -41,7 +41,7 @@ export const LOOKUP_MS: Millis = 1_000
 /** Most unknown sessions that are asked for at once. */
 const LOOKUPS_MAX = 10_000
 
-const LOST: Closing = { kind: 'full', why: 'the hub of this room is gone: join again' }
+const LOST: Closing = { kind: 'again', why: 'the hub of this room is gone: join again' }
 
 /** Passes a request on, or defers it until its room is claimed. @returns false if it is for here */
 export function route(call: Call, message: ToHub): boolean {

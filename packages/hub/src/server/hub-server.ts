@@ -29,7 +29,7 @@ import { sameBytes } from '../../../holdfast/src/wire/digest.ts'
 import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { createReader, readU32 } from '../../../holdfast/src/wire/bytes.ts'
-import { frameKnock, frameRelay } from '../../../holdfast/src/wire/relay.ts'
+import { frameKnock, frameRelay, readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 import { SEED_RECORD, seedOf, writeSeed } from './hub-key.ts'
@@ -71,7 +71,10 @@ export class HubServer {
   #isPlanned = false
   /** When the next retry or check is due. */
   #diskAt: Millis = Infinity
+  /** Whether new streams are refused. */
   isDraining = false
+  /** Whether requests are ignored as well. */
+  #isClosing = false
   /** Callbacks for when a stored room is written, by session. */
   readonly #onStored = new Map<string, (error: HoldfastError | null) => void>()
   /** Called when results were reported. */
@@ -148,6 +151,8 @@ export class HubServer {
     return {
       opened: () => this.#act(connection, open),
       message: (bytes) => {
+        // What this hub cannot finish is requested from the next one. Datagrams are still relayed.
+        if (this.#isClosing && readFrame(bytes)?.kind === 'message') return
         try {
           hub.receive(this.turn, connection, bytes)
           this.#arm()
@@ -207,8 +212,14 @@ export class HubServer {
     }
   }
 
-  /** Stops the loop once all requested records are written. The caller closes streams and store. */
+  /**
+   * Stops the loop once all requested records are written, and leaves the rooms to the other hubs
+   * of a shared store. The caller then closes streams and store: so members who come to another hub
+   * find their room free.
+   */
   async close(): Promise<void> {
+    this.isDraining = true
+    this.#isClosing = true
     this.#alarm.cancel()
     await this.#settled()
     hub.leave(this.turn)
@@ -216,12 +227,6 @@ export class HubServer {
     this.#isClosed = true
     this.#diskAlarm.cancel()
     this.#resultsAlarm.cancel()
-  }
-
-  /** Refuses new streams. Resolves once all requested writes are done or have failed. */
-  async drain(): Promise<void> {
-    this.isDraining = true
-    await this.#settled()
   }
 
   async #settled(): Promise<void> {
@@ -387,7 +392,7 @@ export class HubServer {
 
   #arm(): void {
     const due = hub.deadline(this.hub)
-    if (due >= this.#armedAt) return
+    if (due >= this.#armedAt || this.#isClosing) return
     this.#armedAt = due
     this.#alarm.set(due)
   }
@@ -596,7 +601,7 @@ function asError(error: unknown): HoldfastError {
 }
 
 const DRAINING: Closing = { kind: 'full', why: 'this hub is about to be restarted' }
-const FENCED: Closing = { kind: 'full', why: 'the other hubs took this one for dead: join again' }
+const FENCED: Closing = { kind: 'again', why: 'the other hubs took this one for dead: join again' }
 const SILENT = 'the store does not answer: nobody founds a room or takes over until it does'
 
 function bootOf(loop: Loop): number {

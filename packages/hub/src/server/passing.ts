@@ -38,7 +38,7 @@ const up = message({
 })
 const down = message({
   said: [1, said],
-  closed: [2, record({ stream, as: word(['refused', 'full']), why: text(CLOSING_MAX) })],
+  closed: [2, record({ stream, as: word(['refused', 'full', 'again']), why: text(CLOSING_MAX) })],
 })
 type Up = ValueOf<typeof up>
 type Down = ValueOf<typeof down>
@@ -220,4 +220,4 @@ export class Passing {
   }
 }
 
-const LEAVES: Closing = { kind: 'full', why: 'the hub of this room ended the stream: join again' }
+const LEAVES: Closing = { kind: 'again', why: 'the hub of this room ended the stream: join again' }

@@ -20,6 +20,8 @@ const NORMAL = 1000
 /** Close codes of RFC 6455: a policy of the other side forbids the stream; it has too many. */
 const FORBIDDEN = 1008
 const TRY_AGAIN_LATER = 1013
+/** Close code of IANA's registry: the server takes another stream at once. */
+const SERVICE_RESTART = 1012
 /** Our close code for a message that is too big; a browser may not send RFC 6455's own, 1009. */
 const TOO_BIG = 4009
 
@@ -65,6 +67,7 @@ export function closeSentence(code: number, reason: string): string {
     1008: 'the other side refuses it',
     1009: 'a message was too big',
     4009: 'a message was too big',
+    1012: 'the other side starts over',
     1013: 'the other side is full',
   }
   const words = meaning[code] ?? 'it was closed'
@@ -73,6 +76,7 @@ export function closeSentence(code: number, reason: string): string {
 
 function turnedAway(code: number, reason: string): Met | undefined {
   if (code === FORBIDDEN) return { kind: 'denied', what: reason || 'it does not say why' }
+  if (code === SERVICE_RESTART) return { kind: 'again', what: reason }
   return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined
 }
 

@@ -11,6 +11,17 @@ const FULL = [10_002, 10_023, 10_047, 10_054]
 /** JetStream's code for a message that was not stored; the text says why. */
 const NOT_STORED = 10_077
 
+/** JetStream's codes for a message that is not there, and was not deleted; the text says why. */
+const NO_MESSAGE = 10_043
+const NOT_DELETED = 10_057
+
+/** Whether a message was not deleted because it is not there. @param error  of the deletion */
+export function isDeleted(error: unknown): boolean {
+  const code = codeOf(error)
+  if (code === NO_MESSAGE) return true
+  return code === NOT_DELETED && /no message found|deleted/.test((error as Error).message)
+}
+
 /** Why a message was not acknowledged. */
 export type Failure = 'conflict' | 'unknown' | HoldfastError
 

@@ -12,19 +12,19 @@
  * acknowledges under some number, and waits until the stream has come as far: then it knows every
  * change that was acknowledged before. The bytes of a message never change.
  *
- * A hub whose change counts removes older messages now and then: so the first message of a record
- * always counts, and so does the first after some that were missed.
+ * A hub whose change counts deletes the older messages of the record: so the first message of a
+ * record always counts, and so does the first after some that were missed. Each is deleted by its
+ * number, for a server before 2.9.18 that replays a purge of one subject as it starts may purge the
+ * whole stream (nats-server #4196).
  */
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
-import { failureOf } from './answers.ts'
+import { failureOf, isDeleted } from './answers.ts'
 import { type Content, encodeContent, type Names, readContent, tokenOf } from './layout.ts'
 
 /** The longest wait for the answer to one message. */
 export const ANSWER_MS: Millis = 2_000
-/** After so many changes of a record its older messages are removed. */
-const CUT_AFTER = 8
 /** If the stream is still behind after this, the hub starts another consumer. */
 const BEHIND_MS: Millis = 400
 /** Most consumers at a time. */
@@ -37,6 +37,8 @@ export const AGAIN_MS: Millis = 50
 const SILENT_MS: Millis = 5 * 60_000
 /** How long a removed record's messages stay, for hubs that are behind. */
 const REMOVED_MS: Millis = 2 * SILENT_MS
+/** Nobody waits any more for a barrier that is so old. */
+const ABANDONED_MS: Millis = 60_000
 /** Most bytes of records in memory. */
 const RECENT_BYTES_MAX: number = 8 * 1024 * 1024
 
@@ -52,14 +54,14 @@ export interface Jet {
   readonly streams: JetStreamManager['streams']
 }
 
-/** The newest message of a record that counts. */
+/** What is known of a record. */
 interface State {
-  readonly seq: number
-  readonly isRemoved: boolean
-  /** Changes since older messages were removed. */
-  changes: number
-  /** The newest message, whether it counts or not. */
-  last: number
+  /** The newest message that counts. */
+  seq: number
+  isRemoved: boolean
+  /** Messages to be deleted: those that it replaced, oldest first, and those that lost. */
+  readonly replaced: number[]
+  readonly lost: number[]
 }
 
 /** A consumer of the stream. */
@@ -107,6 +109,8 @@ export class RecordStream {
   #missing: { readonly tokens: Set<string>; readonly until: number } | null = null
   #barrier: Promise<unknown> = Promise.resolve()
   #nextBarrier: Promise<void> | null = null
+  /** Messages of former barriers, to be deleted: of this store, and old ones that it found. */
+  readonly #passed: number[] = []
   /** Removed records, oldest first. */
   readonly #removed: { readonly token: string; readonly seq: number; readonly at: Millis }[] = []
 
@@ -145,7 +149,14 @@ export class RecordStream {
     if (seq <= this.#barrierSeq) this.#isReplaced = true
     this.#barrierSeq = seq
     if (this.#isReplaced) throw new HoldfastError('store', REPLACED)
-    await this.#reach(seq)
+    try {
+      await this.#reach(seq)
+    } finally {
+      this.#passed.push(seq)
+      for (const one of this.#passed.splice(0)) {
+        void this.#delete(one).catch(() => this.#passed.push(one))
+      }
+    }
   }
 
   async #reach(seq: number): Promise<void> {
@@ -164,7 +175,8 @@ export class RecordStream {
   // While NATS elects who places consumers, its servers still answer: each has the messages in
   // their order, up to some number.
   async #catchUp(until: number): Promise<void> {
-    if (this.#isCatchingUp || this.#missing) return
+    // Which records were removed, only a reading from the start tells.
+    if (this.#isCatchingUp || (this.#missing?.tokens.size ?? 0) > 0) return
     this.#isCatchingUp = true
     try {
       while (this.#seq < until && !this.#isClosed) {
@@ -251,12 +263,12 @@ export class RecordStream {
     this.#missing = { tokens, until }
   }
 
-  #take({ subject, seq, data }: Pick<JsMsg, 'subject' | 'seq' | 'data'>): void {
+  #take({ subject, seq, data, time }: Pick<JsMsg, 'subject' | 'seq' | 'data' | 'time'>): void {
     const token = this.#names.tokenIn(subject)
     if (token !== null) {
       this.#missing?.tokens.delete(token)
       this.#judge(token, seq, data)
-    }
+    } else if (time.getTime() < Date.now() - ABANDONED_MS) this.#passed.push(seq)
     this.#seq = Math.max(this.#seq, seq)
     this.#heardAt = performance.now()
     if (!this.#waiters.some((one) => one.seq <= this.#seq)) return
@@ -283,20 +295,24 @@ export class RecordStream {
     if (known && known.seq >= seq) return
     const content = readContent(new Uint8Array(data))
     // What no hub wrote counts for nothing.
-    if (!content || tokenOf(content.key) !== token) return this.#remove(seq)
+    if (!content || tokenOf(content.key) !== token) {
+      return void this.#delete(seq).catch(() => {})
+    }
     const { writer, change, before, value } = content
     const counts = !known || follows(known, before)
     const own = writer === this.#writer ? this.#pending.get(change) : undefined
     if (own) this.#pending.delete(change)
     own?.(counts)
     if (!counts) {
-      known.last = seq
-      return this.#remove(seq)
+      known.lost.push(seq)
+      return void this.#delete(seq, known.lost).catch(() => {})
     }
     const isRemoved = value === null
-    const state = { seq, isRemoved, changes: (known?.changes ?? 0) + 1, last: seq }
-    this.#states.set(token, state)
-    if (own && state.changes > CUT_AFTER) this.#cut(token, state)
+    if (known) {
+      known.replaced.push(known.seq)
+      Object.assign(known, { seq, isRemoved })
+      if (own) void this.#cut(known)
+    } else this.#states.set(token, { seq, isRemoved, replaced: [], lost: [] })
     if (value) this.#keep(token, { rev: seq, content: { ...content, value } }, data.length)
     else {
       this.#forget(token)
@@ -305,37 +321,51 @@ export class RecordStream {
     this.changed(content, seq)
   }
 
-  #cut(token: string, state: State): void {
-    state.changes = 0
-    const filter = this.#names.record(token)
-    const { streams } = this.#jet
-    void streams.purge(this.#names.records, { filter, seq: state.seq }).catch(() => {})
+  // What cannot be deleted now is deleted after the next change. @returns whether all is deleted
+  async #cut({ lost, replaced }: State): Promise<boolean> {
+    const older = [...replaced]
+    try {
+      // If a message that lost were the first of its record, it would count.
+      await Promise.all([...lost].map((seq) => this.#delete(seq, lost)))
+      for (const seq of older) await this.#delete(seq, replaced)
+      return true
+    } catch {
+      return false
+    }
   }
 
-  // One that stays is judged the same by whoever reads it.
-  #remove(seq: number): void {
+  async #delete(seq: number, from: number[] = []): Promise<void> {
     const { streams } = this.#jet
-    void streams.deleteMessage(this.#names.records, seq, false).catch(() => {})
+    try {
+      await streams.deleteMessage(this.#names.records, seq, false)
+    } catch (error) {
+      if (!isDeleted(error)) throw error
+    }
+    const at = from.indexOf(seq)
+    if (at >= 0) from.splice(at, 1)
   }
 
-  // Every hub removes the messages of removed records: the hub that removed one may be gone.
+  // Every hub deletes the messages of removed records: the hub that removed one may be gone.
   #removeOld(): void {
     const until = performance.now() - REMOVED_MS
     while (this.#removed.length > 0 && this.#removed[0]!.at < until) {
       const { token, seq } = this.#removed.shift()!
       const known = this.#states.get(token)
-      if (known?.seq === seq) void this.#purge(token, known)
+      if (known?.seq === seq) void this.#forgetRemoved(token, known)
     }
   }
 
-  async #purge(token: string, known: State): Promise<void> {
-    const filter = this.#names.record(token)
+  async #forgetRemoved(token: string, known: State): Promise<void> {
+    const { seq, lost } = known
+    const isCut = await this.#cut(known)
+    // It was created again, or another message lost.
+    if (known.seq !== seq) return
     try {
-      const { last } = known
-      await this.#jet.streams.purge(this.#names.records, { filter, seq: last + 1 })
-      if (this.#states.get(token) === known && known.last === last) this.#states.delete(token)
+      if (!isCut || lost.length > 0) throw new Error('its older messages are still there')
+      await this.#delete(seq)
+      if (this.#states.get(token) === known && known.seq === seq) this.#states.delete(token)
     } catch {
-      this.#removed.push({ token, seq: known.seq, at: performance.now() })
+      this.#removed.push({ token, seq, at: performance.now() })
     }
   }
 
@@ -411,7 +441,8 @@ export class RecordStream {
   ): Promise<number | 'conflict' | 'unknown' | HoldfastError> {
     const token = tokenOf(given.key)
     // Servers refuse most of what will lose, and then nobody has to read it.
-    const { last: expected = 0 } = this.#states.get(token) ?? {}
+    const { seq = 0, lost = [] } = this.#states.get(token) ?? {}
+    const expected = Math.max(seq, ...lost)
     const first = await this.#publish(token, given, before, expected)
     if (first !== 'conflict') return first
     if (!(await this.has(given.key, before))) return 'conflict'

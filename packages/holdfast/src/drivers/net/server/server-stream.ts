@@ -34,6 +34,12 @@ export const GOING_AWAY = 1001
 export const POLICY = 1008
 /** Close code of RFC 6455: the server has as many streams as it takes. */
 export const TRY_AGAIN_LATER = 1013
+/** The close code of each reason. 1012 is `Service Restart` of IANA's registry. */
+const CODES: Record<Closing['kind'], number> = {
+  refused: POLICY,
+  full: TRY_AGAIN_LATER,
+  again: 1012,
+}
 
 /** Observes a stream, beside its user. */
 export interface Keeper {
@@ -104,7 +110,7 @@ export class ServerStream implements Stream {
   close(closing?: Closing): void {
     if (!closing) return this.shut(NORMAL, '')
     const why = closing.why.replaceAll(/[^ -~]/g, '?').slice(0, CLOSING_MAX)
-    this.shut(closing.kind === 'full' ? TRY_AGAIN_LATER : POLICY, why)
+    this.shut(CODES[closing.kind], why)
   }
 
   /** Closes the stream for its user, who gets no event. */
