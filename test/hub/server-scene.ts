@@ -19,6 +19,8 @@ const PLACE = { game: 'g', room: 'main' }
 interface SceneOptions {
   /** The first of its numbers. */
   boot?: number
+  /** The wall clock when it starts. */
+  wall?: number
   /** Whether other hubs have the disk too, and how it reaches them. */
   isShared?: boolean
   links?: HubLinks
@@ -47,11 +49,12 @@ export class Scene {
   readonly #isShared: boolean
   #boot: number
 
-  constructor(disk = new PlainDisk(), { boot = 7, isShared = false, links }: SceneOptions = {}) {
+  constructor(disk = new PlainDisk(), given: SceneOptions = {}) {
+    const { boot = 7, wall = 0, isShared = false, links } = given
     this.disk = disk
     this.#boot = boot
     this.#isShared = isShared
-    const options = { wall: () => 0, curves: toyCurves, ...(links && { links }) }
+    const options = { wall: () => wall, curves: toyCurves, ...(links && { links }) }
     this.server = new HubServer(this.#loop(), this.#store(), options)
   }
 

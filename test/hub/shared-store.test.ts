@@ -1,10 +1,11 @@
 // Goal: hubs on one store, each in its loop: who stands still starts over, who closes leaves its
 // rooms to the others, and who is cut off says so.
 // Method: loops by hand, and a disk that both hubs have.
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
 import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
+import { LATE_MS } from '../../packages/hub/src/server/closed-records.ts'
 import { SEED_RECORD, writeSeed } from '../../packages/hub/src/server/hub-key.ts'
 import type { Store, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
@@ -107,4 +108,58 @@ test('of two hubs that start at once the key of the faster one counts', async ()
   scene.server.setSeed(value)
   expect([scene.server.hub.key, caller.isClosed]).toEqual([toyCurves.signer(value), true])
   expect(new Caller(scene.server).heard.at(-1)).toMatchObject({ key: toyCurves.signer(value) })
+})
+
+describe('a room that an operator closed', () => {
+  const PLACE = { game: 'g', room: 'main' }
+  const last = ({ heard }: Caller): unknown => heard.at(-1)
+  const refused = { kind: 'refused', why: expect.stringContaining('not admitted: over') as string }
+
+  test('ends at the hub that has it, and is refused by all, also after a restart', async () => {
+    const { one, two, disk } = await pair()
+    await two.pass(BEAT_MS)
+    expect(two.server.closeRoom(PLACE, 'over', 60_000)).toBe(1)
+    await two.pass(100)
+    await one.pass(100)
+    expect(one.server.hub.registers.rows.size).toBe(0)
+    const third = new Scene(disk, { boot: 700, isShared: true })
+    await third.pass(BEAT_MS)
+    for (const hub of [one, two, third]) {
+      const caller = hub.found()
+      await hub.pass(100)
+      expect(last(caller)).toMatchObject(refused)
+    }
+  })
+
+  test('opens again, and later news do not end its next session', async () => {
+    const { one, two, disk } = await pair()
+    await two.pass(BEAT_MS)
+    two.server.closeRoom(PLACE, 'over', 1_000)
+    await two.pass(100)
+    await one.pass(1_500)
+    const next = one.found()
+    await one.pass(100)
+    expect(last(next)).toMatchObject({ kind: 'added', created: true })
+    for (const heard of disk.watchers)
+      heard('closed 1 g main', disk.records.get('closed 1 g main')!)
+    expect(one.server.hub.registers.rows.size).toBe(1)
+    // A hub that starts later removes the record.
+    expect(disk.records.has('closed 1 g main')).toBe(true)
+    const third = new Scene(disk, { boot: 700, isShared: true, wall: 2_000 + LATE_MS })
+    await third.pass(100)
+    expect(disk.records.has('closed 1 g main')).toBe(false)
+  })
+
+  test('stays closed as the last of two hubs said', async () => {
+    const { one, two, disk } = await pair()
+    await two.pass(BEAT_MS)
+    one.server.closeRoom(PLACE, 'over', 1_000)
+    two.server.closeRoom(PLACE, 'over for long', 60_000)
+    await one.pass(2_000)
+    await two.pass(100)
+    const caller = one.found()
+    await one.pass(100)
+    expect(last(caller)).toMatchObject({ why: expect.stringContaining('over for long') as string })
+    expect([...disk.records.keys()].filter((key) => key.startsWith('closed'))).toHaveLength(1)
+  })
 })

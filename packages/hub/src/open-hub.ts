@@ -104,7 +104,8 @@ export interface HubHandle extends Emitter<rooms.HubEvents> {
   room(game: string, room: string): rooms.RoomView | null
   /**
    * Ends the session of a room. Its members are removed within seconds, with `why` (`forbidden`),
-   * and for a while the room cannot be joined or founded. A restart of the hub forgets this.
+   * and for a while the room cannot be joined or founded, also after a restart of the hub and at
+   * the other hubs of a shared store.
    *
    * @returns whether there was a session
    * @throws HoldfastError `bad-value`

@@ -32,6 +32,7 @@ import { createReader, readU32 } from '../../../holdfast/src/wire/bytes.ts'
 import { frameKnock, frameRelay, readFrame } from '../../../holdfast/src/wire/relay.ts'
 import { Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
+import { isClosedKey, LATE_MS, readClosed, removeClosed, writeClosed } from './closed-records.ts'
 import { SEED_RECORD, seedOf, writeSeed } from './hub-key.ts'
 import type { HubHealth, HubServerOptions, Report } from './hub-options.ts'
 
@@ -103,7 +104,8 @@ export class HubServer {
     this.hub.archive.wallOffset = options.wall() - loop.now()
     if (store.isShared) hub.startSharing(this.hub, loop.now())
     for (const [key, found] of records) {
-      if (key === SEED_RECORD || hub.restore(this.hub, loop.now(), key, found)) continue
+      if (key === SEED_RECORD || isClosedKey(key)) continue
+      if (hub.restore(this.hub, loop.now(), key, found)) continue
       throw new HoldfastError('store', `the store's record "${key}" was not written by a hub`)
     }
     this.#alarm = loop.alarm(() => this.#wake())
@@ -134,6 +136,7 @@ export class HubServer {
     this.#passing = options.links ? this.#passingOver(options.links) : null
     this.#passing?.listen(boot)
     for (const place of hub.restored(this.hub)) this.#record(place)
+    for (const [key, found] of records) this.#hearClosed(key, found)
     store.watch?.((key, found) => this.#hear(key, found))
     this.#arm()
     this.#writeIn(DISK_MS)
@@ -251,9 +254,30 @@ export class HubServer {
   /** Closes a room for that long. @returns how many sessions end */
   closeRoom(place: Place, why: string, forMs: Millis): number {
     const { turn } = this
+    const { elsewhere, archive } = turn.hub
+    const isElsewhere = elsewhere.has(register.placeOf(place))
     const ended = close(turn, place, { why, until: turn.now + forMs })
     this.#arm()
-    return ended
+    const closed = { ...place, why, until: Math.ceil(turn.now + forMs + archive.wallOffset) }
+    const failed = (error: HoldfastError): void =>
+      this.#report(error, 'the record of a closed room')
+    writeClosed(this.#store, closed, failed)
+    return isElsewhere ? 1 : ended
+  }
+
+  // @returns whether the record is that of a closed room
+  #hearClosed(key: string, found: StoredRecord | null): boolean {
+    if (!isClosedKey(key)) return false
+    const closed = found && readClosed(found)
+    if (!closed) return true
+    const { turn } = this
+    const { game, room, why } = closed
+    const until = closed.until - turn.hub.archive.wallOffset
+    const known = turn.hub.closedRooms.get(register.placeOf(closed))?.until ?? -Infinity
+    if (until < turn.now - LATE_MS) removeClosed(this.#store, closed, found)
+    // The news of its own change must not end a later session.
+    else if (Math.abs(known - until) > 1) close(turn, { game, room }, { why, until })
+    return true
   }
 
   /** Stores a saved room. Resolves once it is persisted, or with the reason why it is not. */
@@ -410,7 +434,9 @@ export class HubServer {
 
   #hear(key: string, found: StoredRecord | null): void {
     if (this.#isClosed || key === SEED_RECORD) return
-    this.#attempt('the store', () => hub.receiveNews(this.turn, key, found))
+    this.#attempt('the store', () => {
+      if (!this.#hearClosed(key, found)) hub.receiveNews(this.turn, key, found)
+    })
     this.#arm()
   }
 
