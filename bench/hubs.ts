@@ -17,14 +17,14 @@ import { noNats } from '../test/conformance/nats.ts'
 import { heard } from './hub/holding.ts'
 import { relay } from './hub/lanes.ts'
 import { endRoom, register } from './hub/registering.ts'
-import { Places, processorMs } from './hubs/places.ts'
+import { memoryOf, Places, processorMs } from './hubs/places.ts'
 import { atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
 
 /** For the list of benches. */
 export const about = 'two hubs on NATS beside one on its file, and waits when one dies'
 
-const FULL = { turns: 10, changes: 100, acts: 100, ms: 3_000 }
-const QUICK = { turns: 2, changes: 20, acts: 20, ms: 500 }
+const FULL = { turns: 10, changes: 100, acts: 100, rooms: 10_000, ms: 3_000 }
+const QUICK = { turns: 2, changes: 20, acts: 20, rooms: 500, ms: 500 }
 type Plan = typeof FULL
 
 /** As often as these are at once, rooms are founded and ended. */
@@ -33,6 +33,9 @@ const PACKET_BYTES = 1_100
 const CHANGE_GOAL = 3
 const RELAY_GOAL = 2
 const CLOSED_GOAL_MS = 250
+const ROOM_GOAL_KB = 4
+/** Streams that found many rooms. */
+const FOUNDERS = 20
 const RELAYED_GOAL_MS = 1_000
 const HANGING_GOAL_MS = 3_000
 const FOUNDING_GOAL_MS = 10_000
@@ -49,7 +52,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     const plan = quick ? QUICK : FULL
     const tables: Table[] = []
     const goals: Goal[] = []
-    for (const measure of [changes, rates, operations, packets, deaths]) {
+    for (const measure of [changes, rates, operations, packets, many, deaths]) {
       const found = await measure(places, plan)
       tables.push(found.table)
       goals.push(...found.goals)
@@ -177,6 +180,51 @@ async function packets({ file, shared }: Places, { ms }: Plan): Promise<Found> {
   const columns = ['', 'a second', 'bytes a second', 'dropped', 'processor of each hub']
   const title = `relayed packets of ${PACKET_BYTES} B, as many as are taken`
   return { table: { title, columns, rows }, goals: [] }
+}
+
+/** Many rooms that nobody changes, and founding and ending others beside them. */
+async function many(places: Places, plan: Plan): Promise<Found> {
+  const { shared } = places
+  const [a] = shared
+  const sizes = (): number[] => shared.map(({ pid }) => memoryOf(pid))
+  const [before, earlier] = [sizes(), await places.records()]
+  const founders = await Promise.all(
+    Array.from({ length: FOUNDERS }, async (_none, at) => {
+      const stranger = new Stranger(a.url, '127.0.0.1', blank())
+      await heard(stranger, 'welcome')
+      for (let n = 0; n < plan.rooms / FOUNDERS; n++) {
+        stranger.add(`idle ${at} ${n}`)
+        await heard(stranger, 'added')
+      }
+      return stranger
+    }),
+  )
+  await pause(plan.ms)
+  const [own, other] = sizes().map((size, at) => (size - before[at]!) / plan.rooms / 1_024)
+  const later = await places.records()
+  const bytes = (later.bytes - earlier.bytes) / plan.rooms
+  const start = performance.now()
+  const third = await places.another()
+  const started = performance.now() - start
+  await third.kill('SIGTERM')
+  const used = shared.map(({ pid }) => processorMs(pid))
+  await pause(plan.ms)
+  const idle = shared.map(({ pid }, at) => (processorMs(pid) - used[at]!) / plan.ms)
+  const work = await register(a.url, AT_ONCE[0]!)
+  const { count, ms } = await work(plan.ms)
+  for (const one of founders) one.end()
+  const rows = [
+    ['memory of a room at its hub', `${own!.toFixed(1)} kB`],
+    ['memory of a room at the other hub', `${other!.toFixed(1)} kB`],
+    ['bytes of a room in NATS, at each server', `${Math.round(bytes)} B`],
+    ['a hub starts', inMs(started)],
+    ['processor of each hub, in rest', idle.map(percent).join(' and ')],
+    ['others founded and ended a second beside them', Math.round(count / (ms / 1_000))],
+  ]
+  return {
+    table: { title: `${plan.rooms} rooms that nobody changes`, columns: ['', ''], rows },
+    goals: [atMost('memory of a room at its hub', own!, ROOM_GOAL_KB, 'kB')],
+  }
 }
 
 /** The longest wait of members and of founders while processes die. */

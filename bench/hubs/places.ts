@@ -1,5 +1,7 @@
 /** The hubs of the bench: one with a file, and two that share three servers of NATS. */
 
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NatsCluster } from '../../test/conformance/nats.ts'
@@ -38,6 +40,21 @@ export class Places {
     return new Places(cluster, file, [...shared], { folder, words: store })
   }
 
+  /** Starts one more hub on NATS. */
+  another(): Promise<HubProcess> {
+    return startHubIn(this.#folder, this.#words)
+  }
+
+  /** What the records take in NATS. */
+  async records(): Promise<{ messages: number; bytes: number }> {
+    const servers = this.cluster.servers.map((url) => new URL(url).host)
+    const connection = await connect({ servers })
+    const { streams } = await jetstreamManager(connection)
+    const { messages, bytes } = (await streams.info('holdfast-records')).state
+    await connection.close()
+    return { messages, bytes }
+  }
+
   /** Starts the second shared hub again, at its address. */
   async restart(): Promise<void> {
     const port = Number(new URL(this.shared[1].url).port)
@@ -50,6 +67,13 @@ export class Places {
     }
     await this.cluster.end()
   }
+}
+
+/** Memory of a process, in bytes. */
+export function memoryOf(pid: number): number {
+  const [, kib = ''] =
+    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
+  return Number(kib) * 1_024
 }
 
 /** Processor time of a process so far, in ms. */

@@ -212,18 +212,59 @@ async function deafProxy(host: string, word: string): Promise<DeafProxy> {
 test('a store that missed many changes of a record takes the newest', async () => {
   const [late, busy] = [await open('missed'), await open('missed')].map(({ store }) => store)
   const first = await put(late!, 'a', Uint8Array.of(1))
-  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-  const { consumers } = await jetstreamManager(connection)
-  for await (const { name } of consumers.list('missed-records')) {
-    await consumers.delete('missed-records', name)
-  }
-  await connection.close()
+  await loseConsumers('missed')
   for (let n = 2; n <= 30; n++) await put(busy!, 'a', Uint8Array.of(n))
   const found = { value: Uint8Array.of(30) }
   expect(await got(late!, 'a')).toMatchObject(found)
   expect(await cas(late!, 'a', first, Uint8Array.of(0))).toBe('conflict')
   expect(await got(busy!, 'a')).toMatchObject(found)
 })
+
+test('a store that missed that a record was removed and created again has the new one', async () => {
+  const [late, busy] = [await open('again'), await open('again')].map(({ store }) => store)
+  const first = await put(late!, 'a', Uint8Array.of(1))
+  expect(await got(busy!, 'a')).toMatchObject({ rev: first })
+  await loseConsumers('again')
+  await put(busy!, 'a', null)
+  const rev = await put(busy!, 'a', Uint8Array.of(2))
+  // The second change deletes what the first store has not seen.
+  await put(busy!, 'a', Uint8Array.of(3))
+  const { store: fresh } = await open('again')
+  for (const store of [late!, busy!, fresh]) {
+    expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
+  }
+  expect(rev).toBeGreaterThan(first)
+})
+
+test('what was deleted does not come back when a server is killed', async () => {
+  const single = await NatsCluster.start(1)
+  const servers = single.servers.map((url) => new URL(url))
+  const { store } = await openNats(createNodeLoop(), { servers, bucket: 'one', replicas: 1 })
+  for (let n = 1; n <= 200; n++) await put(store, 'a', Uint8Array.of(n))
+  await put(store, 'a', null)
+  await single.kill(0)
+  single.start(0)
+  while ((await got(store, 'b')) instanceof HoldfastError) await turn()
+  await put(store, 'b', Uint8Array.of(1))
+  const connection = await connect({ servers: servers.map(({ host }) => host) })
+  const { streams } = await jetstreamManager(connection)
+  // Both records, and barriers.
+  const { messages } = (await streams.info('one-records')).state
+  await connection.close()
+  expect(messages).toBeLessThan(10)
+  store.close()
+  await single.end()
+})
+
+/** The consumers of a bucket's stores are lost. */
+async function loseConsumers(bucket: string): Promise<void> {
+  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+  const { consumers } = await jetstreamManager(connection)
+  for await (const { name } of consumers.list(`${bucket}-records`)) {
+    await consumers.delete(`${bucket}-records`, name)
+  }
+  await connection.close()
+}
 
 test('a store notices that its stream was recreated', async () => {
   const { store } = await open('replaced')

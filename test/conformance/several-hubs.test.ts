@@ -8,6 +8,7 @@ import { type AddressInfo, connect } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join as joinPath } from 'node:path'
 import { afterEach, beforeEach, expect, test } from 'vitest'
+import { WebSocketServer } from 'ws'
 import { hub, type HubHandle } from '../../packages/hub/src/index.ts'
 import { action, join, type Session } from '../../packages/holdfast/src/node.ts'
 import { freePort } from './free-port.ts'
@@ -132,6 +133,23 @@ test('a machine that takes connections and says nothing is left for the next aft
   expect(ada.status).toBe('live')
   mute.closeAllConnections()
   mute.close()
+})
+
+test('a server that asks to be dialled again, and ends each stream, is left for the next', async () => {
+  const server = createServer()
+  const sockets = new WebSocketServer({ server })
+  let dials = 0
+  sockets.on('connection', (socket) => {
+    dials++
+    socket.close(1012, 'again')
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { port } = server.address() as AddressInfo
+  const spare = await start('spare.db')
+  const ada = await joining([`http://127.0.0.1:${port}`, spare.url], 'Ada')
+  expect([ada.status, dials]).toEqual(['live', 2])
+  sockets.close()
+  await new Promise((resolve) => server.close(resolve))
 })
 
 test.each([

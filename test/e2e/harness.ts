@@ -272,7 +272,7 @@ export function killed(child: ChildProcess | null): Promise<void> {
   return ended(child, 'SIGKILL')
 }
 
-async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> {
+export async function ended(child: ChildProcess | null, signal: NodeJS.Signals): Promise<void> {
   if (!child || child.exitCode !== null || child.signalCode !== null) return
   const gone = new Promise((resolve) => child.once('exit', resolve))
   child.kill(signal)

@@ -131,9 +131,38 @@ test('what is kept is saved in a file, and kept again from there, under another 
   }
 })
 
+test('all stored rooms are copied to another hub, each once', async () => {
+  const where = { game: 'moved', server, udp: null, keepRoom: '1h' } as const
+  const names = ['one', 'two', 'three']
+  for (const room of names) {
+    const ada = await join({ ...where, room, name: 'Ada' })
+    await expect.poll(() => ada.safety, { interval: 20 }).toBe('kept')
+    await ada.leave()
+  }
+  const data = ['--port', '0', '--data', joinPath(folder, 'other.db')]
+  const other = spawn(process.execPath, [CLI, 'serve', ...data])
+  let said = ''
+  for await (const bytes of other.stdout) {
+    said += String(bytes)
+    if (said.includes('Ctrl-C')) break
+  }
+  const to = /^Holdfast serves (\S+)$/m.exec(said)![1]!
+  const copy = ['copy', '--game', 'moved', '--to', to]
+  expect(rooms('copy', '--game', 'moved').err).toContain('--to is required')
+  expect(rooms(...copy).out).toBe(`3 rooms were copied to ${to}; 0 were there already.`)
+  expect(rooms(...copy).out).toBe(`0 rooms were copied to ${to}; 3 were there already.`)
+  const kept = rooms('kept', '--game', 'moved', '--server', to).out.split('\n')
+  expect(kept.map((line) => line.split(' ')[0]).toSorted()).toEqual(
+    names.map((room) => `moved/${room}`).toSorted(),
+  )
+  other.kill('SIGTERM')
+  await once(other, 'exit')
+  expect(rooms(...copy).err).toContain(`no hub at ${to.slice(0, -1)}`)
+})
+
 test('what is wrong is said in a sentence, and changes nothing (SE-4)', () => {
   for (const [words, why] of [
-    [['open'], 'holdfast rooms takes list, show, close, kept, drop, export, import: "open"'],
+    [['open'], 'holdfast rooms takes list, show, close, kept, drop, export, import, copy: "open"'],
     [['show', '--game', 'duel'], '--room is required'],
     [['close', ...finals], '--why is required: the reason shown to its players'],
     [['close', ...finals, '--why', 'x', '--seconds', '90000'], 'seconds is 0 to 86400: 90000'],

@@ -3,7 +3,7 @@
 import { readFileSync, writeFileSync } from 'node:fs'
 import type { CAC } from 'cac'
 import type { KeptRoom, RoomView } from '../../hub/src/rooms.ts'
-import { badValue, HoldfastError } from '../../holdfast/src/machine.ts'
+import { badValue, type ErrorCode, HoldfastError } from '../../holdfast/src/machine.ts'
 import type { ListedSession } from '../../hub/src/server/hub-figures.ts'
 import { plain } from '../../holdfast/src/wire/text/plain.ts'
 import { tokenIn, type Word } from './given.ts'
@@ -21,6 +21,7 @@ interface Given {
   why?: Word
   seconds?: Word
   file?: Word
+  to?: Word
   json?: boolean
 }
 
@@ -28,15 +29,16 @@ export function addRooms(cli: CAC): void {
   cli
     .command(
       'rooms <verb>',
-      'list, show, close: open rooms; kept, drop, export, import: stored rooms',
+      'list, show, close: open rooms; kept, drop, export, import, copy: stored rooms',
     )
     .option('--server <url>', 'The hub', { default: 'http://127.0.0.1:8700' })
     .option('--token <file>', 'All but list: file of its --metrics-token, if on another machine')
-    .option('--game <name>', 'list, kept: only this game; else which game')
+    .option('--game <name>', 'list, kept, copy: only this game; else which game')
     .option('--room <name>', 'show, close, drop, export: which room; import: a new name')
     .option('--why <sentence>', 'close: the reason shown to its players')
     .option('--seconds <count>', 'close: how long it cannot be reopened', { default: 60 })
     .option('--file <path>', 'export, import: file of the saved room')
+    .option('--to <url>', 'copy: the hub that gets all stored rooms')
     .option('--json', 'Print JSON')
     .example('holdfast rooms list')
     .example('holdfast rooms show --game duel --room finals')
@@ -45,6 +47,7 @@ export function addRooms(cli: CAC): void {
     .example('holdfast rooms drop --game duel --room finals')
     .example('holdfast rooms export --game duel --room finals --file finals.room')
     .example('holdfast rooms import --file finals.room')
+    .example('holdfast rooms copy --server http://127.0.0.1:8701 --to http://127.0.0.1:8700')
     .action((verb: string, given: Given) => {
       const run = VERBS.get(verb)
       if (run) return run(given)
@@ -52,7 +55,7 @@ export function addRooms(cli: CAC): void {
     })
 }
 
-const ALL = { list, show, close, kept, drop, export: exportRoom, import: importRoom }
+const ALL = { list, show, close, kept, drop, export: exportRoom, import: importRoom, copy }
 const VERBS = new Map<string, (given: Given) => Promise<void>>(Object.entries(ALL))
 
 async function list(given: Given): Promise<void> {
@@ -92,10 +95,14 @@ async function close(given: Given): Promise<void> {
   console.log(`${what}; it cannot be reopened for ${String(seconds)} s.`)
 }
 
-async function kept(given: Given): Promise<void> {
+async function storedAt(given: Given): Promise<KeptRoom[]> {
   const response = await ask(given, `${ROOMS_PATH}?kept`, 'GET')
   const { kept: all } = (await response.json()) as { kept: KeptRoom[] }
-  const shown = all.filter(({ game }) => given.game === undefined || game === given.game)
+  return all.filter(({ game }) => given.game === undefined || game === given.game)
+}
+
+async function kept(given: Given): Promise<void> {
+  const shown = await storedAt(given)
   if (given.json) return console.log(JSON.stringify(shown, null, 2))
   if (shown.length === 0) return console.log('No rooms are stored.')
   for (const { game, room, bytes, until } of shown) {
@@ -112,12 +119,40 @@ async function drop(given: Given): Promise<void> {
 
 async function exportRoom(given: Given): Promise<void> {
   const file = fileOf(given)
-  const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
-  if (saved === null) throw new HoldfastError('not-found', `${placeOf(given)} is not stored`)
-  const bytes = Buffer.from(saved, 'base64')
+  const bytes = await savedAt(given)
+  if (!bytes) throw new HoldfastError('not-found', `${placeOf(given)} is not stored`)
   onDisk(file, () => writeFileSync(file, bytes, { flag: 'wx', mode: 0o600 }))
   if (given.json) return console.log(JSON.stringify({ file, bytes: bytes.length }))
   console.log(`${placeOf(given)} is in ${file}, ${bytes.length} bytes.`)
+}
+
+/** A stored room as a file's bytes; null if it is not stored. */
+async function savedAt(given: Given): Promise<Uint8Array<ArrayBuffer> | null> {
+  const { saved } = await answer<{ saved: string | null }>(given, 'GET', { export: '' })
+  return saved === null ? null : Uint8Array.from(Buffer.from(saved, 'base64'))
+}
+
+// What was copied before is left alone, so a copy that failed can be started again.
+async function copy(given: Given): Promise<void> {
+  const { to } = given
+  if (to === undefined) throw badValue('--to is required: the hub that gets the rooms')
+  const done = { copied: 0, present: 0 }
+  for (const { game, room } of await storedAt(given)) {
+    const bytes = await savedAt({ ...given, game, room })
+    // It has expired meanwhile.
+    if (!bytes) continue
+    try {
+      await ask({ ...given, server: to }, `${ROOMS_PATH}?import`, 'POST', bytes)
+      done.copied++
+    } catch (error) {
+      if ((error as HoldfastError).code !== 'exists') throw error
+      done.present++
+    }
+  }
+  if (given.json) return console.log(JSON.stringify(done))
+  console.log(
+    `${done.copied} rooms were copied to ${String(to)}; ${done.present} were there already.`,
+  )
 }
 
 async function importRoom(given: Given): Promise<void> {
@@ -179,7 +214,7 @@ async function ask(
     throw new HoldfastError('unreachable', `no hub at ${where}: ${why}`)
   }
   if (response.ok) return response
-  const refusal = (await response.json().catch(() => ({}))) as { why?: string }
+  const refusal = (await response.json().catch(() => ({}))) as { why?: string; code?: ErrorCode }
   const why = `${response.status}: ${plain(refusal.why ?? response.statusText)}`
-  throw new HoldfastError('forbidden', `the hub at ${where} answered ${why}`)
+  throw new HoldfastError(refusal.code ?? 'forbidden', `the hub at ${where} answered ${why}`)
 }

@@ -242,6 +242,8 @@ export interface StoredRecord {
 
 /** A change of one record, and of the blobs that it names. */
 export interface StoreChange {
+  /** A store that waits for answers of others says `unknown` after this; it may do so later. */
+  readonly within?: Millis
   readonly key: string
   /** The revision of the record that it replaces; 0 for none. */
   readonly rev: number

@@ -49,7 +49,7 @@ export function roomDoor(rooms: HubHandle, readers: Readers): Answer {
       return respondJson(response, 200, await (isGet ? shown() : done()))
     } catch (error) {
       if (!(error instanceof HoldfastError)) throw error
-      return respondJson(response, 400, { why: error.message })
+      return respondJson(response, 400, { why: error.message, code: error.code })
     }
   }
 }

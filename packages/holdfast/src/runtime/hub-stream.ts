@@ -41,6 +41,9 @@ export const NEXT_MS: Millis = 2_000
  */
 const NEXT_KNOWN_MS: Millis = 500
 
+/** A hub that asks to be dialled again sooner than this is left for the next address. */
+const AGAIN_MS: Millis = 5_000
+
 /** Browsers take somewhat smaller beacons than the hub does. */
 const BODY_MAX: number = BEACON_MAX - 4 * 1024
 
@@ -70,6 +73,8 @@ export class HubConnection {
   #open = false
   #ended = false
   #tries = 0
+  /** When a hub last asked to be dialled again. */
+  #againAt: Millis = -Infinity
   #receivedAt: Millis = 0
   /** A hub has answered, so the address is right. */
   #isHub = false
@@ -231,10 +236,18 @@ export class HubConnection {
     const wait = Math.min(longest, first * 2 ** Math.min(this.#rounds, RETRIES_MAX))
     this.#alarm.set(this.#loop.now() + wait)
     const url = this.#url
-    if (met?.kind !== 'again') this.#at = (this.#at + 1) % this.#urls.length
+    if (!this.#returns(met)) this.#at = (this.#at + 1) % this.#urls.length
     if (wasOpen || this.#tries === 1) this.#events.closed(why)
     if (met) this.#meet(url, met)
     else this.#look(url)
+  }
+
+  // Whether to dial the same address: one that asks for it again and again does not work.
+  #returns(met?: Met): boolean {
+    if (met?.kind !== 'again') return false
+    const before = this.#againAt
+    this.#againAt = this.#loop.now()
+    return this.#againAt - before > AGAIN_MS
   }
 
   // With several addresses the reason names all of them.

@@ -22,6 +22,8 @@ export const BEAT_MS: Millis = 500
 export const STILL_MS: Millis = 2_000
 /** If a stream to that hub has failed as well, this is long enough: one beat is missing. */
 export const SUSPECT_MS: Millis = 700
+/** And if the store has acknowledged a heartbeat that this hub began so much later. */
+const LATER_MS: Millis = SUSPECT_MS - BEAT_MS - 50
 /** After a longer gap between two reads the time that a record was unchanged starts at zero. */
 const GAP_MS: Millis = 3 * BEAT_MS
 
@@ -78,7 +80,8 @@ export function wake({ hub, now, out }: Turn): boolean {
   if (!own || own.dueAt > now) return false
   own.dueAt = now + BEAT_MS
   for (const other of own.hubs.values()) if (other.isSuspect) watchClosely(own, now, other)
-  if (own.requestedAt === null && !own.isLeaving) request({ hub, now, out })
+  const isOver = own.isLeaving && own.rev === 0
+  if (own.requestedAt === null && !isOver) request({ hub, now, out })
   for (const [boot, { goneAt: gone }] of own.hubs) {
     if (gone === Infinity) load({ hub, out }, keyOf(boot))
   }
@@ -125,7 +128,8 @@ export function begin({ boot: own, heartbeat }: Hub, key: string): StoreChange |
   if (isLeaving && rev === 0) return null
   const beat = ++heartbeat.beats
   const value = isLeaving ? null : encode(layout, { form: 'hub', boot, beat })
-  heartbeat.change = { key, rev, value, blobs: [] }
+  // Another hub must not take this one for dead because an answer was lost.
+  heartbeat.change = { key, rev, value, blobs: [], within: BEAT_MS }
   return heartbeat.change
 }
 
@@ -177,12 +181,11 @@ export function receive(turn: Turn, boot: number, found: StoredRecord | string |
   if (!other || typeof found === 'string') return
   if (!found) return remove(hub, now, boot)
   // While the store acknowledges no heartbeat of this hub, it may take none of the others.
-  const stillMs = other.isSuspect ? SUSPECT_MS : STILL_MS
-  const isBlind = now - other.readAt > GAP_MS || now - hub.heartbeat!.ackedAt >= stillMs
-  if (other.rev !== found.rev) note(other, now, found.rev)
-  else if (isBlind) Object.assign(other, { since: now, stillRev: 0 })
+  const isNew = other.rev !== found.rev || now - other.readAt > GAP_MS || isCutOff(hub, now)
+  if (isNew) note(other, now, found.rev)
   other.readAt = now
-  if (now - other.since < stillMs) return
+  const isSuspect = other.isSuspect && hub.heartbeat!.ackedAt - other.since >= LATER_MS
+  if (now - other.since < (isSuspect ? SUSPECT_MS : STILL_MS)) return
   other.stillRev = found.rev
   out.record(keyOf(boot))
 }

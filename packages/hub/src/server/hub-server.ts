@@ -223,11 +223,11 @@ export class HubServer {
   async close(): Promise<void> {
     this.isDraining = true
     this.#isClosing = true
-    this.#alarm.cancel()
     await this.#settled()
     hub.leave(this.turn)
     await this.#settled()
     this.#isClosed = true
+    this.#alarm.cancel()
     this.#diskAlarm.cancel()
     this.#resultsAlarm.cancel()
   }
@@ -416,7 +416,7 @@ export class HubServer {
 
   #arm(): void {
     const due = hub.deadline(this.hub)
-    if (due >= this.#armedAt || this.#isClosing) return
+    if (due >= this.#armedAt || this.#isClosed) return
     this.#armedAt = due
     this.#alarm.set(due)
   }
@@ -569,7 +569,7 @@ export class HubServer {
       // An error in one place does not affect the others.
       this.#attempt('the store', () => this.#settle(turn, result))
     }
-    if (this.hub.heartbeat?.isFenced) this.#startOver()
+    if (this.hub.heartbeat?.isFenced && !this.#isClosing) this.#startOver()
     this.#arm()
     if (this.#results.length > 0) this.#resultsAlarm.set(turn.now)
     else if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()

@@ -24,12 +24,11 @@ export class BlobStream {
 
   /** Persists a blob. @returns the numbers of its messages */
   put(bytes: Uint8Array): Promise<number[]> {
-    const { client } = this.#jet
     const count = Math.max(1, Math.ceil(bytes.length / CHUNK_MAX))
     return Promise.all(
       Array.from({ length: count }, async (_none, at) => {
         const part = bytes.subarray(at * CHUNK_MAX, (at + 1) * CHUNK_MAX)
-        const { seq } = await client.publish(this.#names.blob, part, { timeout: ANSWER_MS })
+        const { seq } = await this.#jet.publish(this.#names.blob, part, { timeout: ANSWER_MS })
         return seq
       }),
     )
@@ -57,7 +56,7 @@ export class BlobStream {
   remove(parts: Iterable<number>): void {
     const { streams } = this.#jet
     for (const seq of parts)
-      void streams.deleteMessage(this.#names.blobs, seq, false).catch(() => {})
+      void streams.deleteMessage(this.#names.blobs, seq, true).catch(() => {})
   }
 
   /** Removes old blobs that no record names. @param isNamed  whether one does */

@@ -30,7 +30,7 @@ const content = record({
   /** Which of a store's changes it is: an id of the store, and a count. */
   writer: u32,
   change: varint,
-  /** The revision that it replaces; 0 for none. */
+  /** The message that it replaces, also one that removed the record; 0 for none. */
   before: varint,
   /** The messages of each blob, by their sequence numbers in the stream of blobs. */
   blobs: list(record({ name: text(NAME_BYTES_MAX), parts: list(varint, 64) }), BLOBS_MAX),

@@ -142,7 +142,7 @@ export class NatsStore implements Store {
   }
 
   async #change(change: StoreChange): Promise<StoreOutcome> {
-    const { key, rev, value } = change
+    const { key, rev, value, within } = change
     const put: number[] = []
     try {
       const isKnown = this.#records.seemsToHave(key, rev) && (rev > 0 || value !== null)
@@ -156,7 +156,7 @@ export class NatsStore implements Store {
         throw new HoldfastError('store', `NATS: a record names ${BLOBS_MAX} blobs: ${names.size}`)
       }
       const blobs = await this.#putBlobs(change, before, put)
-      const outcome = await this.#records.change({ key, blobs, value }, rev)
+      const outcome = await this.#records.change({ key, blobs, value, within }, rev)
       if (typeof outcome !== 'number') {
         if (outcome !== 'unknown') this.#blobs.remove(put)
         return outcome

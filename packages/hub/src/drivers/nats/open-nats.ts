@@ -172,7 +172,9 @@ async function jetOf(
   await ensure(names.blobs, () => {
     return streams.add({ name: names.blobs, subjects: [names.blob], ...common })
   })
-  return { client: js.jetstream(connection, { timeout: ANSWER_MS }), streams }
+  const client = js.jetstream(connection, { timeout: ANSWER_MS })
+  const whileConnected = lossOf(connection)
+  return { client, streams, publish: (...message) => whileConnected(client.publish(...message)) }
 
   async function ensure(name: string, create: () => Promise<unknown>): Promise<void> {
     try {
@@ -181,6 +183,26 @@ async function jetOf(
       if (codeOf(error) !== NO_SUCH_STREAM) throw error
       await create()
     }
+  }
+}
+
+// What waits for an answer fails when the connection is lost.
+function lossOf(connection: NatsConnection): <Value>(asked: Promise<Value>) => Promise<Value> {
+  const waiting = new Set<(error: Error) => void>()
+  const watch = async (): Promise<void> => {
+    for await (const { type } of connection.status()) {
+      if (type !== 'disconnect') continue
+      for (const fail of waiting) fail(new Error('the connection was lost'))
+      waiting.clear()
+    }
+  }
+  void watch()
+  return (asked) => {
+    return new Promise((resolve, reject) => {
+      waiting.add(reject)
+      const end = (): void => void waiting.delete(reject)
+      asked.finally(end).then(resolve, reject)
+    })
   }
 }
 

@@ -15,11 +15,14 @@
  * A hub whose change counts deletes the older messages of the record: so the first message of a
  * record always counts, and so does the first after some that were missed. Each is deleted by its
  * number, for a server before 2.9.18 that replays a purge of one subject as it starts may purge the
- * whole stream (nats-server #4196).
+ * whole stream (nats-server #4196); and it is erased, for otherwise it may come back when a server
+ * is killed.
  */
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
 import { HoldfastError, type Millis } from '../../../../holdfast/src/machine.ts'
+import { sameBytes } from '../../../../holdfast/src/wire/digest.ts'
+import { encode, u32 } from '../../../../holdfast/src/wire/layout.ts'
 import { failureOf, isDeleted } from './answers.ts'
 import { type Content, encodeContent, type Names, readContent, tokenOf } from './layout.ts'
 
@@ -37,8 +40,13 @@ export const AGAIN_MS: Millis = 50
 const SILENT_MS: Millis = 5 * 60_000
 /** How long a removed record's messages stay, for hubs that are behind. */
 const REMOVED_MS: Millis = 2 * SILENT_MS
-/** Nobody waits any more for a barrier that is so old. */
-const ABANDONED_MS: Millis = 60_000
+/** Nobody waits any more for a barrier that is so old, whatever the clocks are. */
+const ABANDONED_MS: Millis = 10 * 60_000
+const WAIT = { timeout: ANSWER_MS } as const
+/** A barrier without an answer is published again after this. */
+const AGAIN_BARRIER_MS: Millis = 500
+/** Most older messages that are remembered of a record: the hub that replaced them deletes them. */
+const OLDER_MAX = 8
 /** Most bytes of records in memory. */
 const RECENT_BYTES_MAX: number = 8 * 1024 * 1024
 
@@ -51,6 +59,8 @@ export interface Found {
 /** NATS as these files use it. */
 export interface Jet {
   readonly client: JetStreamClient
+  /** `client.publish`, which fails at once if the connection is lost: nobody answers then. */
+  readonly publish: JetStreamClient['publish']
   readonly streams: JetStreamManager['streams']
 }
 
@@ -58,7 +68,8 @@ export interface Jet {
 interface State {
   /** The newest message that counts. */
   seq: number
-  isRemoved: boolean
+  /** When it was read, if it removed the record; Infinity if it did not. */
+  removedAt: Millis
   /** Messages to be deleted: those that it replaced, oldest first, and those that lost. */
   readonly replaced: number[]
   readonly lost: number[]
@@ -71,6 +82,9 @@ interface Follower {
   messages: Awaited<ReturnType<PushConsumer['consume']>> | null
   isStopped: boolean
 }
+
+/** A change of a record, and how long to wait for its answer. */
+type Given = Pick<Content, 'key' | 'blobs' | 'value'> & { readonly within?: Millis | undefined }
 
 interface Waiter {
   readonly seq: number
@@ -106,11 +120,12 @@ export class RecordStream {
   /** Whether the stream was recreated, or lost messages that it had acknowledged. */
   #isReplaced = false
   /** Records that were known before the stream was read from its start, and did not come again. */
-  #missing: { readonly tokens: Set<string>; readonly until: number } | null = null
+  #missing: { readonly tokens: Set<string>; readonly until: number; isFirst: boolean } | null = null
   #barrier: Promise<unknown> = Promise.resolve()
   #nextBarrier: Promise<void> | null = null
   /** Messages of former barriers, to be deleted: of this store, and old ones that it found. */
   readonly #passed: number[] = []
+  readonly #ownBarrier: Uint8Array
   /** Removed records, oldest first. */
   readonly #removed: { readonly token: string; readonly seq: number; readonly at: Millis }[] = []
 
@@ -119,6 +134,7 @@ export class RecordStream {
     this.#jet = jet
     this.#names = names
     this.#writer = writer
+    this.#ownBarrier = encode(u32, writer)
   }
 
   close(): void {
@@ -143,20 +159,39 @@ export class RecordStream {
 
   async #pass(): Promise<void> {
     this.#removeOld()
-    const { client } = this.#jet
-    const nothing = new Uint8Array(0)
-    const { seq } = await client.publish(this.#names.barrier, nothing, { timeout: ANSWER_MS })
+    const seq = await this.#publishBarrier()
     if (seq <= this.#barrierSeq) this.#isReplaced = true
     this.#barrierSeq = seq
     if (this.#isReplaced) throw new HoldfastError('store', REPLACED)
-    try {
-      await this.#reach(seq)
-    } finally {
-      this.#passed.push(seq)
-      for (const one of this.#passed.splice(0)) {
-        void this.#delete(one).catch(() => this.#passed.push(one))
-      }
+    await this.#reach(seq)
+    for (const one of this.#passed.splice(0)) {
+      void this.#delete(one).catch(() => this.#passed.push(one))
     }
+  }
+
+  // A message that comes while NATS elects a leader is lost.
+  #publishBarrier(): Promise<number> {
+    return new Promise((resolve, reject) => {
+      let left = ANSWER_MS / AGAIN_BARRIER_MS
+      let waiting = 0
+      const answered = ({ seq }: { seq: number }): void => {
+        clearInterval(timer)
+        resolve(seq)
+      }
+      const failed = (error: unknown): void => {
+        waiting--
+        if (left === 0 && waiting === 0) reject(error)
+      }
+      const publish = (): void => {
+        if (left === 0) return clearInterval(timer)
+        left--
+        waiting++
+        const asked = this.#jet.publish(this.#names.barrier, this.#ownBarrier, WAIT)
+        asked.then(answered, failed)
+      }
+      const timer = setInterval(publish, AGAIN_BARRIER_MS)
+      publish()
+    })
   }
 
   async #reach(seq: number): Promise<void> {
@@ -175,8 +210,8 @@ export class RecordStream {
   // While NATS elects who places consumers, its servers still answer: each has the messages in
   // their order, up to some number.
   async #catchUp(until: number): Promise<void> {
-    // Which records were removed, only a reading from the start tells.
-    if (this.#isCatchingUp || (this.#missing?.tokens.size ?? 0) > 0) return
+    // Which records were removed meanwhile, only a consumer from the start tells.
+    if (this.#isCatchingUp || this.#missing?.isFirst === false) return
     this.#isCatchingUp = true
     try {
       while (this.#seq < until && !this.#isClosed) {
@@ -186,6 +221,7 @@ export class RecordStream {
         this.#isStalled = true
         this.#take(found)
       }
+      this.#hasRead(this.#seq)
     } catch {
       // The next time.
     } finally {
@@ -259,8 +295,14 @@ export class RecordStream {
 
   #startOver(until: number): void {
     const tokens = new Set<string>()
-    for (const [token, { isRemoved }] of this.#states) if (!isRemoved) tokens.add(token)
-    this.#missing = { tokens, until }
+    for (const [token, { removedAt }] of this.#states) {
+      if (removedAt === Infinity) tokens.add(token)
+    }
+    // The first message of each record counts again.
+    this.#states.clear()
+    for (const follower of this.#followers) stop(follower)
+    this.#followers.clear()
+    this.#missing = { tokens, until, isFirst: this.#seq === 0 }
   }
 
   #take({ subject, seq, data, time }: Pick<JsMsg, 'subject' | 'seq' | 'data' | 'time'>): void {
@@ -268,7 +310,10 @@ export class RecordStream {
     if (token !== null) {
       this.#missing?.tokens.delete(token)
       this.#judge(token, seq, data)
-    } else if (time.getTime() < Date.now() - ABANDONED_MS) this.#passed.push(seq)
+    } else {
+      const isOld = time.getTime() < Date.now() - ABANDONED_MS
+      if (isOld || sameBytes(data, this.#ownBarrier)) this.#passed.push(seq)
+    }
     this.#seq = Math.max(this.#seq, seq)
     this.#heardAt = performance.now()
     if (!this.#waiters.some((one) => one.seq <= this.#seq)) return
@@ -284,7 +329,6 @@ export class RecordStream {
     this.#missing = null
     for (const token of tokens) {
       const found = this.#recent.get(token)?.found
-      this.#states.delete(token)
       this.#forget(token)
       if (found) this.changed({ ...found.content, value: null }, this.#seq)
     }
@@ -299,7 +343,8 @@ export class RecordStream {
       return void this.#delete(seq).catch(() => {})
     }
     const { writer, change, before, value } = content
-    const counts = !known || follows(known, before)
+    const now = performance.now()
+    const counts = !known || follows(known, before, now)
     const own = writer === this.#writer ? this.#pending.get(change) : undefined
     if (own) this.#pending.delete(change)
     own?.(counts)
@@ -307,16 +352,17 @@ export class RecordStream {
       known.lost.push(seq)
       return void this.#delete(seq, known.lost).catch(() => {})
     }
-    const isRemoved = value === null
+    const removedAt = value ? Infinity : now
     if (known) {
       known.replaced.push(known.seq)
-      Object.assign(known, { seq, isRemoved })
+      Object.assign(known, { seq, removedAt })
       if (own) void this.#cut(known)
-    } else this.#states.set(token, { seq, isRemoved, replaced: [], lost: [] })
+      else known.replaced.splice(0, known.replaced.length - OLDER_MAX)
+    } else this.#states.set(token, { seq, removedAt, replaced: [], lost: [] })
     if (value) this.#keep(token, { rev: seq, content: { ...content, value } }, data.length)
     else {
       this.#forget(token)
-      this.#removed.push({ token, seq, at: performance.now() })
+      this.#removed.push({ token, seq, at: now })
     }
     this.changed(content, seq)
   }
@@ -335,9 +381,11 @@ export class RecordStream {
   }
 
   async #delete(seq: number, from: number[] = []): Promise<void> {
+    // The numbers are those of another stream.
+    if (this.#isReplaced) return
     const { streams } = this.#jet
     try {
-      await streams.deleteMessage(this.#names.records, seq, false)
+      await streams.deleteMessage(this.#names.records, seq, true)
     } catch (error) {
       if (!isDeleted(error)) throw error
     }
@@ -356,17 +404,26 @@ export class RecordStream {
   }
 
   async #forgetRemoved(token: string, known: State): Promise<void> {
-    const { seq, lost } = known
-    const isCut = await this.#cut(known)
-    // It was created again, or another message lost.
-    if (known.seq !== seq) return
+    const { seq } = known
     try {
-      if (!isCut || lost.length > 0) throw new Error('its older messages are still there')
-      await this.#delete(seq)
+      // While an older message is there, the removal must be.
+      for (;;) {
+        const oldest = await this.#oldest(token)
+        if (known.seq !== seq || (oldest && oldest > seq)) return
+        await this.#delete(oldest ?? seq)
+        if (oldest === null || oldest === seq) break
+      }
       if (this.#states.get(token) === known && known.seq === seq) this.#states.delete(token)
     } catch {
       this.#removed.push({ token, seq, at: performance.now() })
     }
+  }
+
+  // The number of the oldest message of a record; null if there is none.
+  async #oldest(token: string): Promise<number | null> {
+    const next = { seq: 1, next_by_subj: this.#names.record(token) }
+    const found = await this.#jet.streams.getMessage(this.#names.records, next)
+    return found?.seq ?? null
   }
 
   #keep(token: string, found: Found, size: number): void {
@@ -385,8 +442,8 @@ export class RecordStream {
   }
 
   #revOf(token: string): number {
-    const { seq = 0, isRemoved = false } = this.#states.get(token) ?? {}
-    return isRemoved ? 0 : seq
+    const { seq = 0, removedAt = Infinity } = this.#states.get(token) ?? {}
+    return removedAt === Infinity ? seq : 0
   }
 
   /** The record as it is, with every change that was acknowledged before. */
@@ -436,13 +493,13 @@ export class RecordStream {
    * @returns the new message's number
    */
   async change(
-    given: Pick<Content, 'key' | 'blobs' | 'value'>,
+    given: Given,
     before: number,
   ): Promise<number | 'conflict' | 'unknown' | HoldfastError> {
     const token = tokenOf(given.key)
     // Servers refuse most of what will lose, and then nobody has to read it.
     const { seq = 0, lost = [] } = this.#states.get(token) ?? {}
-    const expected = Math.max(seq, ...lost)
+    const expected = Math.max(seq, lost.at(-1) ?? 0)
     const first = await this.#publish(token, given, before, expected)
     if (first !== 'conflict') return first
     if (!(await this.has(given.key, before))) return 'conflict'
@@ -452,17 +509,20 @@ export class RecordStream {
 
   async #publish(
     token: string,
-    given: Pick<Content, 'key' | 'blobs' | 'value'>,
+    { within = ANSWER_MS, ...given }: Given,
     before: number,
     expected: number | null,
   ): Promise<number | 'conflict' | 'unknown' | HoldfastError> {
     const change = ++this.#changes
-    const bytes = encodeContent({ ...given, before, writer: this.#writer, change })
+    // A record that is created names its removal.
+    const { seq: removal = 0, removedAt = Infinity } = this.#states.get(token) ?? {}
+    const newest = before === 0 && removedAt !== Infinity ? removal : before
+    const bytes = encodeContent({ ...given, before: newest, writer: this.#writer, change })
     let verdict: boolean | null = null
     this.#pending.set(change, (counts) => (verdict = counts))
     try {
-      const { seq } = await this.#jet.client.publish(this.#names.record(token), bytes, {
-        timeout: ANSWER_MS,
+      const { seq } = await this.#jet.publish(this.#names.record(token), bytes, {
+        timeout: within,
         ...(expected !== null && { expect: { lastSubjectSequence: expected } }),
       })
       // One that lost may be removed before it comes, and nothing may come after it.
@@ -478,9 +538,10 @@ export class RecordStream {
   }
 }
 
-// Whether a message that replaces that revision is the next one. A newer revision was missed.
-function follows({ seq, isRemoved }: State, replaced: number): boolean {
-  return replaced === (isRemoved ? 0 : seq) || replaced > seq
+// Whether a message that replaces that one is the next. A newer one was missed. Only who has
+// forgotten a removal, which takes a while, names none.
+function follows({ seq, removedAt }: State, replaced: number, now: Millis): boolean {
+  return replaced === seq || replaced > seq || (replaced === 0 && now - removedAt > SILENT_MS)
 }
 
 const REPLACED =
