@@ -1,7 +1,5 @@
 /** The hubs of the bench: one with a file, and two that share three servers of NATS. */
 
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { NatsCluster } from '../../test/conformance/nats.ts'
@@ -43,16 +41,6 @@ export class Places {
   /** Starts one more hub on NATS. */
   another(): Promise<HubProcess> {
     return startHubIn(this.#folder, this.#words)
-  }
-
-  /** What the records take in NATS. */
-  async records(): Promise<{ messages: number; bytes: number }> {
-    const servers = this.cluster.servers.map((url) => new URL(url).host)
-    const connection = await connect({ servers })
-    const { streams } = await jetstreamManager(connection)
-    const { messages, bytes } = (await streams.info('holdfast-records')).state
-    await connection.close()
-    return { messages, bytes }
   }
 
   /** Starts the second shared hub again, at its address. */

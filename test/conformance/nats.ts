@@ -5,6 +5,8 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { jetstreamManager } from '@nats-io/jetstream'
+import { connect } from '@nats-io/transport-node'
 import { freePort } from './free-port.ts'
 
 /** What to say where it is missing; null where it is not. */
@@ -55,6 +57,15 @@ export class NatsCluster {
 
   #fileOf(at: number): string {
     return join(this.#folder, `${at}.conf`)
+  }
+
+  /** The bytes of a stream. */
+  async stored(stream: string): Promise<number> {
+    const connection = await connect({ servers: this.servers.map((url) => new URL(url).host) })
+    const { streams } = await jetstreamManager(connection)
+    const { bytes } = (await streams.info(stream)).state
+    await connection.close()
+    return bytes
   }
 
   start(at: number): void {

@@ -152,8 +152,8 @@ test('all stored rooms are copied to another hub, each once', async () => {
   expect(rooms(...copy).out).toBe(`3 rooms were copied to ${to}; 0 were there already.`)
   expect(rooms(...copy).out).toBe(`0 rooms were copied to ${to}; 3 were there already.`)
   const kept = rooms('kept', '--game', 'moved', '--server', to).out.split('\n')
-  expect(kept.map((line) => line.split(' ')[0]).toSorted()).toEqual(
-    names.map((room) => `moved/${room}`).toSorted(),
+  expect(new Set(kept.map((line) => line.split(' ')[0]))).toEqual(
+    new Set(names.map((room) => `moved/${room}`)),
   )
   other.kill('SIGTERM')
   await once(other, 'exit')

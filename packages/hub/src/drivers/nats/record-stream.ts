@@ -541,7 +541,7 @@ export class RecordStream {
 // Whether a message that replaces that one is the next. A newer one was missed. Only who has
 // forgotten a removal, which takes a while, names none.
 function follows({ seq, removedAt }: State, replaced: number, now: Millis): boolean {
-  return replaced === seq || replaced > seq || (replaced === 0 && now - removedAt > SILENT_MS)
+  return replaced >= seq || (replaced === 0 && now - removedAt > SILENT_MS)
 }
 
 const REPLACED =
