@@ -142,7 +142,7 @@ test('no record is lost, and no other message left, as each server is killed and
     }
     while (!(await isWhole())) await turn()
   }
-  // Of some three hundred. Those of the stores that were closed are deleted after a minute.
+  // Stores that were closed have left some barriers, which later starts delete.
   await change(1)
   while ((await streams.info('whole-records')).state.messages > 20) await turn()
   await connection.close()

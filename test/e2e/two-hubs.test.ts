@@ -3,11 +3,13 @@
 // Method: hubs and servers are processes, killed or stopped one after the other while twelve
 // members act in three rooms; half of the members of each room know the hubs in the other order.
 // How long members wait is what `npm run bench -- hubs` measures.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest'
+import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
+import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
 import { action, join, newRoomKey, type Session } from '../../packages/holdfast/src/node.ts'
 import { NatsCluster, noNats } from '../conformance/nats.ts'
 import { until } from '../conformance/until.ts'
-import { Hub } from './harness.ts'
+import { Hub, Window } from './harness.ts'
+import { drop } from './pins.ts'
 
 const LACKS = noNats()
 beforeEach((context) => {
@@ -147,6 +149,78 @@ test('each of two hubs and of three servers is killed in turn under play, and ea
       await expect.poll(() => keys.filter((key) => session.table.get(key) !== 1)).toEqual([])
     }
   }
+})
+
+/** One name of both hubs: each connection goes to one that takes it. */
+async function oneName(): Promise<{ url: string; close(): void }> {
+  const open = new Set<Socket>()
+  const through = (near: Socket, [first, ...more]: Hub[]): void => {
+    if (!first) return void near.destroy()
+    const far = createConnection({ host: '127.0.0.1', port: first.port })
+    let isTaken = false
+    far.on('connect', () => {
+      isTaken = true
+      near.pipe(far).pipe(near)
+    })
+    far.on('error', () => void (isTaken || through(near, more)))
+    far.on('close', () => void (isTaken && near.destroy()))
+    near.on('close', () => far.destroy())
+  }
+  const server = createServer((socket) => {
+    open.add(socket)
+    socket.on('error', () => {})
+    through(socket, hubs)
+  })
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const close = (): void => {
+    server.close()
+    for (const socket of open) socket.destroy()
+  }
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, close }
+}
+
+test('windows play on while each hub is killed and closed, and each server killed', async () => {
+  const name = await oneName()
+  const path = `${name.url}/dots/?room=windows&name=`
+  const windows = [
+    await Window.open('ada', `${path}Ada`),
+    await Window.open('grace', `${path}Grace`),
+  ]
+  onTestFinished(async () => {
+    for (const window of windows) await window.end()
+    name.close()
+  })
+  for (const window of windows) await window.until({ status: 'live', members: /,/ })
+  const { me, primary } = await windows[0]!.data()
+  let sum = 0
+  const allDrop = async (): Promise<void> => {
+    for (const window of windows) {
+      sum += await drop(window, 5)
+      await window.until({ status: 'live', members: /,/ })
+    }
+  }
+  await allDrop()
+  for (const hub of hubs) {
+    await hub.kill()
+    await allDrop()
+    await hub.start()
+    await hub.close()
+    await allDrop()
+    await hub.start()
+  }
+  for (const at of cluster.servers.keys()) {
+    await cluster.kill(at)
+    await allDrop()
+    cluster.start(at)
+  }
+  expect(sum).toBe(windows.length * 5 * (1 + 2 * hubs.length + cluster.servers.length))
+  for (const window of windows) {
+    await window.until({ pinsTotal: String(sum) })
+    expect(window.complaints).toEqual([])
+  }
+  // Nobody took over: the room was never without its server.
+  expect(await windows[0]!.data()).toMatchObject({ me, primary })
+  await windows[1]!.shot('two-hubs')
 })
 
 test('a kept room that all have left opens at the other hub, also once it was laid aside', async () => {

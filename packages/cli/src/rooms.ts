@@ -132,14 +132,14 @@ async function savedAt(given: Given): Promise<Uint8Array<ArrayBuffer> | null> {
   return saved === null ? null : Uint8Array.from(Buffer.from(saved, 'base64'))
 }
 
-// What was copied before is left alone, so a copy that failed can be started again.
+// Rooms that the other hub has already are left alone, so a failed copy can be repeated.
 async function copy(given: Given): Promise<void> {
   const { to } = given
   if (to === undefined) throw badValue('--to is required: the hub that gets the rooms')
   const done = { copied: 0, present: 0 }
   for (const { game, room } of await storedAt(given)) {
     const bytes = await savedAt({ ...given, game, room })
-    // It has expired meanwhile.
+    // The room expired after it was listed.
     if (!bytes) continue
     try {
       await ask({ ...given, server: to }, `${ROOMS_PATH}?import`, 'POST', bytes)

@@ -165,10 +165,11 @@ export type Accept = (stream: Stream, opening: Opening) => StreamEvents
 export interface Met {
   /**
    * `wrong`: something else answers there, and will again. `denied`: the server takes streams, but
-   * none of ours. `passing`: nobody answers now, or the cause is unknown. `again`: the server ended
-   * the stream, and takes another one.
+   * none of ours. `passing`: nobody answers now, or the cause is unknown.
    */
-  kind: 'wrong' | 'denied' | 'passing' | 'again'
+  kind: 'wrong' | 'denied' | 'passing'
+  /** Whether the server ended the stream and asks for another one. */
+  again?: true
   /** Text for people, shown after the address and a colon: `nobody listens there`. */
   what: string
 }

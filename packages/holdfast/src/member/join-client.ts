@@ -576,7 +576,6 @@ export const TOLERANCE_MS: Readonly<Record<Met['kind'], Millis>> = {
   denied: 0,
   wrong: 1_000,
   passing: 5_000,
-  again: 5_000,
 }
 /** A process that was a member before waits so many times longer. */
 export const BACK_FACTOR = 4

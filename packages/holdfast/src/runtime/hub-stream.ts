@@ -234,20 +234,16 @@ export class HubConnection {
     this.#stream = null
     const [first, longest] = DIAL_MS
     const wait = Math.min(longest, first * 2 ** Math.min(this.#rounds, RETRIES_MAX))
-    this.#alarm.set(this.#loop.now() + wait)
+    const now = this.#loop.now()
+    this.#alarm.set(now + wait)
     const url = this.#url
-    if (!this.#returns(met)) this.#at = (this.#at + 1) % this.#urls.length
+    const isAgain = met?.again === true
+    // A hub that asks for it again and again does not work.
+    if (!isAgain || now - this.#againAt < AGAIN_MS) this.#at = (this.#at + 1) % this.#urls.length
+    if (isAgain) this.#againAt = now
     if (wasOpen || this.#tries === 1) this.#events.closed(why)
     if (met) this.#meet(url, met)
     else this.#look(url)
-  }
-
-  // Whether to dial the same address: one that asks for it again and again does not work.
-  #returns(met?: Met): boolean {
-    if (met?.kind !== 'again') return false
-    const before = this.#againAt
-    this.#againAt = this.#loop.now()
-    return this.#againAt - before > AGAIN_MS
   }
 
   // With several addresses the reason names all of them.

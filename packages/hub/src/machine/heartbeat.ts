@@ -53,9 +53,8 @@ export function bootOf(key: string): number | null {
 /** From now on this hub reads the heartbeat of that one. */
 export function watch({ boot: own, heartbeat }: Hub, now: Millis, boot: number): void {
   if (!heartbeat || boot === own || heartbeat.hubs.has(boot)) return
-  heartbeat.hubs.set(boot, {
-    ...{ rev: 0, since: now, readAt: now, isSuspect: false, stillRev: 0, goneAt: Infinity },
-  })
+  const seen = { rev: 0, since: now, readAt: now, stillRev: 0 }
+  heartbeat.hubs.set(boot, { ...seen, isSuspect: false, goneAt: Infinity })
 }
 
 /** When that hub was found to be gone; Infinity if it may be alive. */

@@ -19,6 +19,8 @@ import { type Place, placeOf } from '../machine/register.ts'
 
 /** Keys of these records begin with this, and those of places with a digit. */
 const PREFIX = 'closed '
+/** How long after its end the news of a closed room may come. */
+export const LATE_MS: Millis = 5_000
 
 const layout = record({
   form: word(['closed']),
@@ -41,36 +43,28 @@ export function readClosed({ value }: StoredRecord): ClosedRoom | null {
   return decode(layout, value)
 }
 
-/** Persists that a room is closed; `failed` gets the error if it cannot be. */
+/**
+ * Persists that a room is closed: the last hub that closes it decides for how long.
+ *
+ * @param failed  called if the store does not take the record
+ */
 export function writeClosed(
   store: Store,
   closed: ClosedRoom,
   failed: (error: HoldfastError) => void,
 ): void {
-  change(store, closed, encode(layout, { form: 'closed', ...closed }), failed)
+  const key = PREFIX + placeOf(closed)
+  store.get(key, (found) => {
+    if (found instanceof HoldfastError) return failed(found)
+    const value = encode(layout, { form: 'closed', ...closed })
+    store.cas({ key, rev: found?.rev ?? 0, value, blobs: [] }, (outcome) => {
+      if (outcome instanceof HoldfastError) failed(outcome)
+      else if (typeof outcome === 'string') writeClosed(store, closed, failed)
+    })
+  })
 }
 
 /** Removes the record of a room that is open again. */
 export function removeClosed(store: Store, place: Place, { rev }: StoredRecord): void {
   store.cas({ key: PREFIX + placeOf(place), rev, value: null, blobs: [] }, () => {})
 }
-
-// Whoever closes a room last decides.
-function change(
-  store: Store,
-  place: Place,
-  value: Uint8Array,
-  failed: (error: HoldfastError) => void,
-): void {
-  const key = PREFIX + placeOf(place)
-  store.get(key, (found) => {
-    if (found instanceof HoldfastError) return failed(found)
-    store.cas({ key, rev: found?.rev ?? 0, value, blobs: [] }, (outcome) => {
-      if (outcome instanceof HoldfastError) failed(outcome)
-      else if (typeof outcome === 'string') change(store, place, value, failed)
-    })
-  })
-}
-
-/** How long after its end the news of a closed room may come. */
-export const LATE_MS: Millis = 5_000

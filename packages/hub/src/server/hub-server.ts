@@ -154,7 +154,7 @@ export class HubServer {
     return {
       opened: () => this.#act(connection, open),
       message: (bytes) => {
-        // What this hub cannot finish is requested from the next one. Datagrams are still relayed.
+        // Members repeat requests at the next hub. Datagrams are still relayed.
         if (this.#isClosing && readFrame(bytes)?.kind === 'message') return
         try {
           hub.receive(this.turn, connection, bytes)
@@ -261,7 +261,7 @@ export class HubServer {
     const closed = { ...place, why, until: Math.ceil(turn.now + forMs + archive.wallOffset) }
     const failed = (error: HoldfastError): void =>
       this.#report(error, 'the record of a closed room')
-    writeClosed(this.#store, closed, failed)
+    if (!this.#isClosed) writeClosed(this.#store, closed, failed)
     return isElsewhere ? 1 : ended
   }
 

@@ -76,7 +76,7 @@ export function closeSentence(code: number, reason: string): string {
 
 function turnedAway(code: number, reason: string): Met | undefined {
   if (code === FORBIDDEN) return { kind: 'denied', what: reason || 'it does not say why' }
-  if (code === SERVICE_RESTART) return { kind: 'again', what: reason }
+  if (code === SERVICE_RESTART) return { kind: 'passing', again: true, what: reason }
   return code === TRY_AGAIN_LATER ? { kind: 'passing', what: `it is full (${reason})` } : undefined
 }
 

@@ -186,7 +186,7 @@ async function jetOf(
   }
 }
 
-// What waits for an answer fails when the connection is lost.
+// Rejects pending publishes when the connection is lost.
 function lossOf(connection: NatsConnection): <Value>(asked: Promise<Value>) => Promise<Value> {
   const waiting = new Set<(error: Error) => void>()
   const watch = async (): Promise<void> => {

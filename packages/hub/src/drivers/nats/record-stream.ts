@@ -42,7 +42,6 @@ const SILENT_MS: Millis = 5 * 60_000
 const REMOVED_MS: Millis = 2 * SILENT_MS
 /** Nobody waits any more for a barrier that is so old, whatever the clocks are. */
 const ABANDONED_MS: Millis = 10 * 60_000
-const WAIT = { timeout: ANSWER_MS } as const
 /** A barrier without an answer is published again after this. */
 const AGAIN_BARRIER_MS: Millis = 500
 /** Most older messages that are remembered of a record: the hub that replaced them deletes them. */
@@ -64,7 +63,7 @@ export interface Jet {
   readonly streams: JetStreamManager['streams']
 }
 
-/** What is known of a record. */
+/** The messages of a record. */
 interface State {
   /** The newest message that counts. */
   seq: number
@@ -186,7 +185,8 @@ export class RecordStream {
         if (left === 0) return clearInterval(timer)
         left--
         waiting++
-        const asked = this.#jet.publish(this.#names.barrier, this.#ownBarrier, WAIT)
+        const options = { timeout: ANSWER_MS }
+        const asked = this.#jet.publish(this.#names.barrier, this.#ownBarrier, options)
         asked.then(answered, failed)
       }
       const timer = setInterval(publish, AGAIN_BARRIER_MS)
@@ -367,16 +367,15 @@ export class RecordStream {
     this.changed(content, seq)
   }
 
-  // What cannot be deleted now is deleted after the next change. @returns whether all is deleted
-  async #cut({ lost, replaced }: State): Promise<boolean> {
+  // Deletes the older messages of a record.
+  async #cut({ lost, replaced }: State): Promise<void> {
     const older = [...replaced]
     try {
       // If a message that lost were the first of its record, it would count.
       await Promise.all([...lost].map((seq) => this.#delete(seq, lost)))
       for (const seq of older) await this.#delete(seq, replaced)
-      return true
     } catch {
-      return false
+      // After the next change of the record.
     }
   }
 
@@ -538,8 +537,8 @@ export class RecordStream {
   }
 }
 
-// Whether a message that replaces that one is the next. A newer one was missed. Only who has
-// forgotten a removal, which takes a while, names none.
+// Whether a message that replaces that one is the next. If it is newer than the known one, messages
+// between them were missed. A store names none once it has forgotten an old removal.
 function follows({ seq, removedAt }: State, replaced: number, now: Millis): boolean {
   return replaced >= seq || (replaced === 0 && now - removedAt > SILENT_MS)
 }
