@@ -5,13 +5,14 @@
 // that are killed and started again one after the other; answers of a store are lost.
 // Slow: each time the servers elect a leader, which takes some seconds.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { HubLinks, Store, StoredRecord } from '../../packages/holdfast/src/ports.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { openNats } from '../../packages/hub/src/drivers/nats/open-nats.ts'
+import { REMOVED_MS } from '../../packages/hub/src/drivers/nats/record-stream.ts'
 import { FaultyStore } from '../hub/faulty-store.ts'
 import { NatsCluster, noNats } from './nats.ts'
 import { blobsOf, cas, got, put } from './store.ts'
@@ -174,9 +175,31 @@ test('a change that was made though its answer was lost has its blobs', async ()
   deaf.close()
 })
 
+test('a change whose connection is lost is not waited for', async () => {
+  const { host } = new URL(cluster.servers[0]!)
+  const deaf = await deafProxy(host, '.record.')
+  const servers = [new URL(`nats://127.0.0.1:${deaf.port}`)]
+  const { store } = await openNats(createNodeLoop(), { servers, bucket: 'cut', replicas: 3 })
+  deaf.isArmed = true
+  const order: unknown[] = []
+  const changed = cas(store, 'a', 0, Uint8Array.of(1)).then((outcome) => order.push(outcome))
+  while (!deaf.isDeaf) await turn()
+  deaf.cut()
+  while ((await got(store, 'b')) instanceof HoldfastError) await turn()
+  order.push('read')
+  await changed
+  expect(order).toEqual(['unknown', 'read'])
+  store.close()
+  deaf.close()
+})
+
 interface DeafProxy {
   readonly port: number
   isArmed: boolean
+  /** Whether a client has said the word. */
+  isDeaf: boolean
+  /** Ends all connections, and hears what further ones say. */
+  cut(): void
   close(): void
 }
 
@@ -185,10 +208,15 @@ async function deafProxy(host: string, word: string): Promise<DeafProxy> {
   const [name, port] = host.split(':')
   const all = new Set<Socket>()
   const proxy: DeafProxy = {
-    ...{ port: 0, isArmed: false },
+    ...{ port: 0, isArmed: false, isDeaf: false },
+    cut: () => {
+      proxy.isArmed = false
+      for (const one of all) one.destroy()
+      all.clear()
+    },
     close: () => {
       server.close()
-      for (const one of all) one.destroy()
+      proxy.cut()
     },
   }
   const server = createServer((client) => {
@@ -196,6 +224,7 @@ async function deafProxy(host: string, word: string): Promise<DeafProxy> {
     let isDeaf = false
     client.on('data', (data) => {
       isDeaf ||= proxy.isArmed && data.includes(word)
+      proxy.isDeaf ||= isDeaf
       far.write(data)
     })
     far.on('data', (data) => isDeaf || client.write(data))
@@ -234,6 +263,44 @@ test('a store that missed that a record was removed and created again has the ne
     expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
   }
   expect(rev).toBeGreaterThan(first)
+})
+
+describe('after ten minutes', () => {
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
+  afterEach(() => void vi.useRealTimers())
+
+  test('nothing is left of a removed record', async () => {
+    const { store } = await open('gone')
+    for (const n of [1, 2, 3]) await put(store, 'a', Uint8Array.of(n))
+    await put(store, 'a', null)
+    vi.advanceTimersByTime(REMOVED_MS + 1)
+    await put(store, 'b', Uint8Array.of(1))
+    const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
+    const { streams } = await jetstreamManager(connection)
+    const left = async (): Promise<string[]> => {
+      const { state } = await streams.info('gone-records', { subjects_filter: '*.*.record.*' })
+      return Object.keys(state.subjects ?? {})
+    }
+    while ((await left()).length > 1) await turn()
+    expect(await left()).toEqual(['holdfast.gone.record.b'])
+    await connection.close()
+  })
+
+  test('a store that has heard nothing learns what was removed, and created again', async () => {
+    const [late, busy] = [await open('quiet'), await open('quiet')].map(({ store }) => store)
+    for (const key of ['a', 'b', 'c']) await put(late!, key, Uint8Array.of(1))
+    expect(await got(busy!, 'b')).toMatchObject({ value: Uint8Array.of(1) })
+    await loseConsumers('quiet')
+    for (const key of ['a', 'b']) await put(busy!, key, null)
+    vi.advanceTimersByTime(REMOVED_MS + 1)
+    // Whoever forgets a removal names none.
+    await put(busy!, 'a', Uint8Array.of(2))
+    for (const store of [late!, busy!]) {
+      expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(2) })
+      expect(await got(store, 'b')).toBe(null)
+      expect(await got(store, 'c')).toMatchObject({ value: Uint8Array.of(1) })
+    }
+  })
 })
 
 test('what was deleted does not come back when a server is killed', async () => {

@@ -18,7 +18,7 @@ import {
   frameRelay,
   type HubFrame,
 } from '../../packages/holdfast/src/wire/relay.ts'
-import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import { BEAT_MS, STILL_MS, SUSPECT_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { LOOKUP_MS } from '../../packages/hub/src/machine/passing.ts'
 import { storedRooms } from '../../packages/hub/src/rooms.ts'
 import { Caller } from './caller.ts'
@@ -138,6 +138,30 @@ test('a member whose room’s hub is killed is told to come again, and goes on a
   expect(back.heard.findLast(({ kind }) => kind === 'attached')).toMatchObject({ present: [2] })
   expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
   expect(two.server.hub.counters.thrown).toBe(0)
+})
+
+test('a hub that nobody hears is found to be gone by the streams to it', async () => {
+  const { one, two, links } = await pair()
+  const linus = two.found(3)
+  await two.pass(100)
+  links.cut(one.server.hub.boot)
+  await two.pass(SUSPECT_MS + BEAT_MS)
+  linus.say(asks(3))
+  await two.pass(100)
+  expect(linus.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
+  expect(two.server.hub.registers.rows.size).toBe(1)
+})
+
+test('a hub that closes relays until its streams end', async () => {
+  const { one, ada, id } = await pair()
+  const grace = new Caller(one.server)
+  attach(grace, id, 2)
+  await one.pass(100)
+  const closing = one.server.close()
+  ada.sends(frameRelay(2, Uint8Array.of(5)))
+  expect(grace.datagrams).toMatchObject([{ kind: 'relay', peer: 1, bytes: Uint8Array.of(5) }])
+  await one.pass(100)
+  await closing
 })
 
 function asks(id: number): ToHub {

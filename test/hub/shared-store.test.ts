@@ -3,7 +3,7 @@
 // Method: loops by hand, and a disk that both hubs have.
 import { describe, expect, test } from 'vitest'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
-import { BEAT_MS, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import { BEAT_MS, bootOf, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { LATE_MS } from '../../packages/hub/src/server/closed-records.ts'
 import { SEED_RECORD, writeSeed } from '../../packages/hub/src/server/hub-key.ts'
@@ -71,6 +71,25 @@ test('a hub that stood still closes its streams and ends its imports, and goes o
   await one.pass(4 * BEAT_MS)
   expect(back.heard.at(-1)).toMatchObject({ kind: 'added', created: false })
   expect(one.server.hub.counters).toMatchObject({ fenced: 1, thrown: 0 })
+})
+
+test('a hub that is fenced as it closes goes on closing', async () => {
+  const { one, two, disk } = await pair()
+  await two.pass(BEAT_MS)
+  const { boot } = one.server.hub
+  const caller = one.found(2, 'other')
+  // What it reads comes late.
+  one.isHeld = true
+  await one.pass(BEAT_MS)
+  const closing = one.server.close()
+  const [key] = heartbeatsOn(disk).filter((each) => bootOf(each) === boot)
+  disk.records.delete(key!)
+  await one.pass(2 * BEAT_MS)
+  one.isHeld = false
+  for (const answer of one.held.splice(0)) answer()
+  await one.pass(4 * BEAT_MS)
+  await closing
+  expect([one.server.hub.boot, caller.isClosed]).toEqual([boot, false])
 })
 
 test('a hub whose store does not answer says so within two seconds', async () => {
@@ -142,6 +161,7 @@ describe('a room that an operator closed', () => {
     expect(last(next)).toMatchObject({ kind: 'added', created: true })
     for (const heard of disk.watchers)
       heard('closed 1 g main', disk.records.get('closed 1 g main')!)
+    await one.pass(100)
     expect(one.server.hub.registers.rows.size).toBe(1)
     // A hub that starts later removes the record.
     expect(disk.records.has('closed 1 g main')).toBe(true)
@@ -154,6 +174,13 @@ describe('a room that an operator closed', () => {
     const { one, two, disk } = await pair()
     await two.pass(BEAT_MS)
     one.server.closeRoom(PLACE, 'over', 1_000)
+    // The first hub is faster by a moment.
+    let isLate = true
+    two.answer = (change) => {
+      if (!isLate || !change.key.startsWith('closed')) return disk.change(change)
+      isLate = false
+      return 'conflict'
+    }
     two.server.closeRoom(PLACE, 'over for long', 60_000)
     await one.pass(2_000)
     await two.pass(100)

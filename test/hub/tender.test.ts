@@ -106,6 +106,24 @@ describe('a heartbeat', () => {
     expect(heartbeatsOn(one!)).toEqual(['hub rt'])
   })
 
+  test('is removed by a hub that leaves, also if the store takes that only later', () => {
+    const [one] = hubs(1)
+    one!.store = () => GONE
+    hub.leave(one!)
+    one!.write()
+    expect(heartbeatsOn(one!)).toEqual(['hub 1'])
+    one!.store = (change) => one!.disk.change(change)
+    pass(2 * BEAT_MS, one!)
+    expect(heartbeatsOn(one!)).toEqual([])
+  })
+
+  test('waits for its answer until the next one, so one lost answer fences nobody', () => {
+    const [one] = hubs(1)
+    one!.atOnce = false
+    one!.go(BEAT_MS)
+    expect(hub.beginWrite(one!.hub, 'hub 1')!.within).toBe(BEAT_MS)
+  })
+
   test('that is on its way as its hub leaves is made, and removed then', () => {
     const [one] = hubs(1)
     one!.atOnce = false
@@ -360,8 +378,28 @@ describe('a hub to which a stream failed', () => {
       pass(BEAT_MS, one!, two!)
     }
     pass(BEAT_MS, one!, two!)
-    pass(STILL_MS - 2 * BEAT_MS, two!)
+    pass(STILL_MS - BEAT_MS - 100, two!)
     expect(heartbeatsOn(one!)).toEqual(['hub 1', 'hub rt'])
+  })
+
+  test('is fenced in time from its last heartbeat on, which a hub hears of between two reads', () => {
+    const [one, two] = hubs()
+    reads(two!)
+    pass(BEAT_MS, one!, two!)
+    const due = two!.hub.heartbeat!.dueAt
+    two!.go(due - BEAT_MS + 100 - two!.now)
+    const beatAt = two!.now
+    one!.now = beatAt
+    one!.hub.heartbeat!.dueAt = beatAt
+    one!.wake()
+    hub.receiveNews(two!, 'hub 1', two!.disk.records.get('hub 1')!)
+    two!.go(BEAT_MS)
+    hub.suspect(two!.hub, two!.now, 1)
+    expect(hub.deadline(two!.hub)).toBeLessThanOrEqual(beatAt + SUSPECT_MS)
+    two!.go(beatAt + SUSPECT_MS - 1 - two!.now)
+    expect(heartbeatsOn(one!)).toContain('hub 1')
+    two!.go(1)
+    expect(heartbeatsOn(one!)).toEqual(['hub rt'])
   })
 
   test('is not fenced by a hub that has not looked, or whose own heartbeat is late', () => {

@@ -42,6 +42,39 @@ function course(urls: readonly string[], hangsAt: number): string[] {
   return told
 }
 
+test('of two hubs that both hang each is dialled in turn, for longer each time', () => {
+  const world = createWorld({ seed: 1 })
+  for (const name of ['a', 'b']) {
+    world.node(name).listen(`hub:${name}`, (stream): StreamEvents => {
+      return { opened: () => stream.send(PONG), message: () => stream.send(PONG), closed: () => {} }
+    })
+  }
+  const dials: number[] = []
+  const member = world.node('member')
+  const { loop } = member
+  const connect: typeof member.connect = (url, events) => {
+    dials.push(world.now())
+    return member.connect(url, events)
+  }
+  const nothing = (): void => {}
+  const connection = new HubConnection(
+    ['hub:a', 'hub:b'],
+    { loop, connect },
+    {
+      ...{ opened: nothing, met: nothing, message: nothing, quiet: nothing, relayed: nothing },
+      closed: nothing,
+    },
+  )
+  world.runSync(5_000)
+  for (const name of ['a', 'b']) world.stall(name, 60_000)
+  dials.length = 0
+  world.runSync(20_000)
+  connection.end()
+  const waits = dials.slice(1).map((at, n) => Math.round((at - dials[n]!) / 50) * 50)
+  // Each opening takes so long, and a pause follows.
+  expect(waits.slice(0, 5)).toEqual([550, 1_100, 1_100, 2_200, 2_200])
+})
+
 test.each([5_000, 5_111, 5_333, 5_500])('a hub hangs after %i ms', (at) => {
   const [opened, closed, next] = course(['hub:a', 'hub:b'], at)
   expect([opened, next?.split(' ')[0]]).toEqual([`a ${-at}`, 'b'])

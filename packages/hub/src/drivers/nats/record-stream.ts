@@ -39,7 +39,7 @@ export const AGAIN_MS: Millis = 50
 /** After a longer silence the stream is read from its start: removed records are not in it. */
 const SILENT_MS: Millis = 5 * 60_000
 /** How long a removed record's messages stay, for hubs that are behind. */
-const REMOVED_MS: Millis = 2 * SILENT_MS
+export const REMOVED_MS: Millis = 2 * SILENT_MS
 /** Nobody waits any more for a barrier that is so old, whatever the clocks are. */
 const ABANDONED_MS: Millis = 10 * 60_000
 /** A barrier without an answer is published again after this. */
