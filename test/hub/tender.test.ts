@@ -284,7 +284,8 @@ test('news that are older than what a hub has read change nothing', () => {
   expect(two!.hub.elsewhere.get(MAIN)!.entry.players).toBe(2)
 })
 
-test('a stored room that another hub renamed is known by its new name alone', () => {
+/** A stored room that one hub has renamed, and the other has under its former name. */
+function renamed(): { two: Desk; room: Kept; there: Kept; aside: string } {
   const [one, two] = hubs()
   const room = new Kept(one)
   room.keep('whole ', 1)
@@ -296,13 +297,44 @@ test('a stored room that another hub renamed is known by its new name alone', ()
   there.ask(two!.open(), 5, { playersMax: 0 })
   expect(two!.hub.places.has(MAIN)).toBe(true)
   one!.go(60_000)
+  two!.go(60_000)
   room.ask(one!.open(), 3, { fresh: true })
-  const aside = `${MAIN}~${room.id}`
-  for (const key of [aside, MAIN]) {
-    hub.receiveNews(two!, key, two!.disk.records.get(key) ?? null)
+  return { two: two!, room, there, aside: `main~${room.id}` }
+}
+
+test('a stored room that another hub renamed is known by its new name alone', () => {
+  const { two, room, aside } = renamed()
+  for (const key of [`1 g ${aside}`, MAIN]) {
+    hub.receiveNews(two, key, two.disk.records.get(key) ?? null)
   }
-  expect([two!.hub.moves.size, two!.hub.archive.rooms.get(room.id)?.place]).toEqual([0, aside])
-  expect(two!.hub.elsewhere.get(MAIN)?.entry.session).not.toBe(room.id)
+  expect([two.hub.moves.size, two.hub.archive.rooms.get(room.id)?.place]).toEqual([
+    0,
+    `1 g ${aside}`,
+  ])
+  expect(two.hub.elsewhere.get(MAIN)?.entry.session).not.toBe(room.id)
+})
+
+test('a room is found by the name that another hub gave it before any news of that', () => {
+  const { two, room, there, aside } = renamed()
+  const stream = two.open()
+  there.ask(stream, 6, { room: aside })
+  // Its record again, to open it, and its segments.
+  for (let reads = 0; reads < 2; reads++) {
+    two.read()
+    two.write()
+  }
+  const heard = two.heard.get(stream)!
+  expect(there.added(heard)?.entry).toMatchObject({ session: room.id, room: aside })
+  expect(heard.at(-1)).toMatchObject({ kind: 'segment', of: 1 })
+})
+
+test('a name that is reserved for a former room is refused once the store has been read', () => {
+  const { two, room, there } = renamed()
+  const stream = two.open()
+  there.ask(stream, 6, { room: `other~${room.id}` })
+  two.go(0)
+  expect(lastOf(two, stream)).toMatchObject({ kind: 'refused', why: /reserved for a former room/ })
+  expect(two.hub.waiting.size).toBe(0)
 })
 
 describe('a hub that stood still', () => {

@@ -407,6 +407,9 @@ export function receiveRecord(
     if (!hub.elsewhere.has(place)) sessions.refuseWaiting(turn, place, found)
     return
   }
+  if (isUnknown(hub, place) && sessions.receiveReserved(turn, place, found)) {
+    return resumeWaiting(turn, place)
+  }
   const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
   if (!unloaded) return
   places.loaded(hub, now, place, found)
@@ -417,6 +420,11 @@ export function receiveRecord(
   const isOver = isExpired || unloaded.until === -Infinity
   if (isOver && session !== null) persistence.drop(turn, session)
   resumeWaiting(turn, place)
+}
+
+function isUnknown(hub: Hub, place: string): boolean {
+  if (hub.elsewhere.has(place) || archive.roomAt(hub.archive, place) !== null) return false
+  return !register.rowAt(hub.registers, place) && !moves.at(hub, place)
 }
 
 /** A shared store tells of a record that changed; null if it was removed. */

@@ -22,11 +22,13 @@ import {
   opensAgain,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
+import type { StoredRecord } from '../../../holdfast/src/ports.ts'
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
 import { closeAll, detach, detachAll, offerServers, takeSeat } from './attachment.ts'
 import * as sessionExpiry from './session-expiry.ts'
+import * as tender from './tender.ts'
 import * as budgets from './budgets.ts'
 import { closedReason, endIfClosed } from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
@@ -51,6 +53,7 @@ import {
   type Hub,
   type HubOut,
   type Opening,
+  load,
   refuse,
   send,
   broadcast,
@@ -230,6 +233,21 @@ function isReserved(
   return rooms.has(session) || registers.rows.has(session)
 }
 
+// Another hub may have moved the session to its reserved name a moment ago: the store knows.
+function mayHaveMoved({ heartbeat, registers }: Hub, room: string): boolean {
+  return heartbeat !== null && !registers.rows.has(asideSession(room)!)
+}
+
+/**
+ * The record of a place that this hub does not know was read for a request of its reserved name.
+ * @returns whether the store has it: the request can be decided
+ */
+export function receiveReserved(turn: Turn, place: string, found: StoredRecord | null): boolean {
+  if (found && tender.hear(turn, place, found)) return true
+  refuseWaiting(turn, place, RESERVED)
+  return false
+}
+
 function create(
   call: Call,
   message: Add,
@@ -240,7 +258,9 @@ function create(
   const { request } = message
   if (opening && opening.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
   if (!opening && isReserved(hub, message.room)) {
-    return refuse(connection, request, RESERVED, call.out)
+    if (!mayHaveMoved(hub, message.room)) return refuse(connection, request, RESERVED, call.out)
+    load(call, placeOf(message))
+    return wait(call, message, message)
   }
   const met = mayFound(call)
   if (met) return refusals.answer(call, request, met)
