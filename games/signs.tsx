@@ -6,6 +6,11 @@ import { SAFETY_WORDS, seatOf, STATUS_WORDS } from './news.ts'
 import type { Player } from './player.ts'
 import type { Story } from './story.ts'
 
+const HUB_TITLES = {
+  waiting: 'The store of the hub does not answer: nobody new can come in',
+  down: 'The hub does not answer: nobody new can come in',
+}
+
 /** In touch? Safe? @param children  figures of the game's own choice, while in touch */
 export function Figures(props: { player: Player; children: ComponentChildren }): ComponentChild {
   const { session, killed } = props.player
@@ -23,10 +28,10 @@ export function Figures(props: { player: Player; children: ComponentChildren }):
             <i aria-hidden="true" />
             {safe}
           </li>
-          {session.hub === 'down' && (
-            <li class="chip reconnecting" title="The hub does not answer: nobody new can come in">
+          {session.hub !== 'up' && (
+            <li class="chip reconnecting" title={HUB_TITLES[session.hub]}>
               <i aria-hidden="true" />
-              No hub
+              {session.hub === 'down' ? 'No hub' : 'Hub waits'}
             </li>
           )}
           {props.children}

@@ -129,11 +129,14 @@ test('each of two hubs and of three servers is killed in turn under play, and ea
     cluster.start(at)
   }
   // Without a majority of servers nothing is founded, and who plays goes on.
+  const reach = (): string[] => [...new Set(actors.map(({ session }) => session.hub))]
   await cluster.kill(0)
   await cluster.kill(1)
+  await expect.poll(reach).toEqual(['waiting'])
   await allAct()
   cluster.start(0)
   cluster.start(1)
+  await expect.poll(reach).toEqual(['up'])
   await allAct()
   // A hub that stands still is fenced by the other, and starts over when it goes on.
   hubs[0].signal('SIGSTOP')
@@ -150,6 +153,21 @@ test('each of two hubs and of three servers is killed in turn under play, and ea
     }
   }
 })
+
+async function founds(server: string): Promise<boolean> {
+  try {
+    const session = await join({ game: 'hubs', room: 'first', types: [note], server })
+    await session.leave()
+    return true
+  } catch {
+    return false
+  }
+}
+
+/** Servers were killed a moment ago: nobody is let in before NATS has a leader. */
+async function hasLeader(): Promise<void> {
+  for (const { url } of hubs) await expect.poll(() => founds(url)).toBe(true)
+}
 
 /** One name of both hubs: each connection goes to one that takes it. */
 async function oneName(): Promise<{ url: string; close(): void }> {
@@ -180,6 +198,7 @@ async function oneName(): Promise<{ url: string; close(): void }> {
 }
 
 test('windows play on while each hub is killed and closed, and each server killed', async () => {
+  await hasLeader()
   const name = await oneName()
   const path = `${name.url}/dots/?room=windows&name=`
   const windows = [
@@ -223,20 +242,9 @@ test('windows play on while each hub is killed and closed, and each server kille
   await windows[1]!.shot('two-hubs')
 })
 
-async function founds(server: string): Promise<boolean> {
-  try {
-    const session = await join({ game: 'hubs', room: 'first', types: [note], server })
-    await session.leave()
-    return true
-  } catch {
-    return false
-  }
-}
-
 test('a kept room that all have left opens at the other hub, also once it was laid aside', async () => {
   const [first, second] = hubs.map(({ url }) => url) as [string, string]
-  // Its servers were killed a moment ago: nobody is let in before NATS has a leader.
-  for (const url of [first, second]) await expect.poll(() => founds(url)).toBe(true)
+  await hasLeader()
   const given = { game: 'hubs', room: 'den', types: [note], udp: null } as const
   const keepRoom = { for: '1h', key: newRoomKey() } as const
   const keys = Array.from({ length: 20 }, (_none, n) => String(n))

@@ -160,4 +160,6 @@ test('where the disk takes nothing a hundred hear so in a turn, each once (SE-5,
     Array.from({ length: 150 }, (_none, at) => at + 1),
   )
   expect(writes.length).toBe(150)
+  const told = founder.heard.filter(({ kind }) => kind === 'store')
+  expect(told).toEqual([{ kind: 'store', answers: false }])
 })

@@ -31,7 +31,7 @@ export class Scene {
   readonly disk: PlainDisk
   /** Questions to the store so far. */
   asked = 0
-  /** The store's answer to a change; null if it has not answered yet. */
+  /** The store's answer to a change; null if it has not answered yet: see `late`. */
   answer: (change: StoreChange) => StoreOutcome | null = (change) => this.disk.change(change)
   /** The store's answer to a read of segments. */
   segments: (names: readonly string[]) => (Uint8Array | null)[] | HoldfastError = (names) => {
@@ -40,6 +40,8 @@ export class Scene {
   /** Whether the store holds back its answers to reads, in `held`. */
   isHeld = false
   readonly held: (() => void)[] = []
+  /** Asks for the answers to changes that were not answered. */
+  readonly late: (() => void)[] = []
   /** Whether the store says at once that it can be written. */
   isChecked = true
   readonly unchecked: (() => void)[] = []
@@ -111,8 +113,12 @@ export class Scene {
         else this.unchecked.push(() => done(null))
       },
       cas: (change, done) => {
-        const outcome = this.answer(change)
-        if (outcome) ask(() => done(outcome))
+        const answer = (): void => {
+          const outcome = this.answer(change)
+          if (outcome) ask(() => done(outcome))
+          else this.late.push(answer)
+        }
+        answer()
       },
       close: () => {},
     }

@@ -95,10 +95,22 @@ test('a hub that is fenced as it closes goes on closing', async () => {
 test('a hub whose store does not answer says so within two seconds', async () => {
   const { one, disk } = await pair()
   expect(one.server.health()).toMatchObject({ ok: true, trouble: null })
+  const heard = ({ heard: all }: Caller): unknown[] => all.filter(({ kind }) => kind === 'store')
+  const before = new Caller(one.server)
   one.answer = () => null
-  await one.pass(STILL_MS + BEAT_MS)
+  await one.pass(STILL_MS)
   expect(one.server.health()).toMatchObject({ ok: false, trouble: /store does not answer/ })
+  expect(heard(before)).toEqual([{ kind: 'store', answers: false }])
+  const after = new Caller(one.server)
+  expect(after.heard.map(({ kind }) => kind)).toEqual(['welcome', 'signs', 'store'])
   one.answer = (change) => disk.change(change)
+  one.late.splice(0).forEach((answer) => answer())
+  await one.pass(BEAT_MS + 50)
+  expect(heard(before)).toEqual([
+    { kind: 'store', answers: false },
+    { kind: 'store', answers: true },
+  ])
+  expect([heard(after).at(-1), one.server.health().ok]).toEqual([heard(before).at(-1), true])
 })
 
 test('a hub alone with its store writes no heartbeats', async () => {

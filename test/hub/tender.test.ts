@@ -92,7 +92,7 @@ describe('a heartbeat', () => {
 
   test('a hub that leaves removes it, and its rooms are free at once', () => {
     const [one, two] = hubs()
-    const { id } = one!.session(2)
+    const { id, streams } = one!.session(2)
     reads(two!)
     pass(BEAT_MS, one!, two!)
     hub.leave(one!)
@@ -104,6 +104,8 @@ describe('a heartbeat', () => {
     expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
     pass(5 * BEAT_MS, one!)
     expect(heartbeatsOn(one!)).toEqual(['hub rt'])
+    // Nor does it say that its store is gone.
+    expect(one!.heard.get(streams[0]!)).not.toContainEqual({ kind: 'store', answers: false })
   })
 
   test('is removed by a hub that leaves, also if the store takes that only later', () => {

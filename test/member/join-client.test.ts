@@ -109,6 +109,18 @@ describe('a process that gets no further', () => {
     bare.do((run) => member.wake(run, JOIN_MS))
     expect(bare.failure()?.why).toBe(`nobody let us into ${WHERE} within 15 s`)
   })
+  test('because the store of its hub does not answer says that, and while it waits', () => {
+    const bare = new Bare()
+    bare.opens()
+    bare.hears({ kind: 'store', answers: false })
+    const reason = 'the store of the hub does not answer'
+    expect(joinClient.waitingOf(bare.run)).toMatchObject({ waitingFor: 'hub', reason })
+    bare.hears({ kind: 'store', answers: true })
+    expect(joinClient.waitingOf(bare.run)).toMatchObject({ waitingFor: 'room', reason: '' })
+    bare.hears({ kind: 'store', answers: false })
+    bare.wake(JOIN_MS)
+    expect(bare.failure()?.why).toBe(`nobody let us into ${WHERE}: ${reason} within 15 s`)
+  })
   test('because the room has links of another version says that (PR-2)', () => {
     const bare = new Bare()
     bare.opens()

@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
+import { noteFailure } from '../../packages/hub/src/machine/hub.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
 interface Room {
@@ -82,6 +83,27 @@ test.each(['browser', 'node'] as const)(
     expect([done, ...safety()]).toEqual([2, 'backed-up', 'backed-up'])
   },
 )
+
+test('who plays is told that the hub waits for its store, and no longer', async () => {
+  const { w, all, told } = await room('browser', 20, 2)
+  noteFailure(w.hub()!.turn, true)
+  await w.run(50)
+  expect(all.map(({ hub }) => hub)).toEqual(['waiting', 'waiting'])
+  noteFailure(w.hub()!.turn, false)
+  await w.run(50)
+  expect(told.toSorted()).toEqual(['Ada up', 'Ada waiting', 'Grace up', 'Grace waiting'])
+  // A hub that is out of reach says nothing of its store, nor does the next one.
+  noteFailure(w.hub()!.turn, true)
+  await w.run(50)
+  w.killHub()
+  await w.run(50)
+  expect(all.map(({ hub }) => hub)).toEqual(['down', 'down'])
+  w.restartHub()
+  await w.runUntil(() => all.every(({ hub }) => hub === 'up'), 20_000)
+  expect(told.slice(4).filter((one) => one.startsWith('Ada'))).toEqual([
+    ...['Ada waiting', 'Ada down', 'Ada up'],
+  ])
+})
 
 test('a hub that answers slowly is not taken for gone, nor one after a standstill (N-14)', async () => {
   for (const rtt of [20, 300, 600]) {

@@ -300,6 +300,11 @@ export const fromHub = message({
       lasts: varint,
     }),
   ],
+  /**
+   * Whether the hub's store answers: while it does not, nobody founds, joins or takes over. Sent at
+   * each change, and behind `signs` if it does not. Builds that do not know this message drop it.
+   */
+  store: [21, record({ answers: flag })],
   /** Behind `welcome`, to members of this version: the key by which the hub signs. */
   signs: [15, record({ key: linkKey })],
 })

@@ -17,8 +17,8 @@ export type Status = 'live' | 'reconnecting' | 'lost'
 /** How safe acknowledged changes are: on two members, on one, at the hub, waiting, or slow. */
 export type Safety = 'backed-up' | 'alone' | 'kept' | 'waiting' | 'slow'
 
-/** Whether the hub answers. */
-export type HubReach = 'up' | 'down'
+/** Whether the hub answers; `waiting` if it does, but waits for its store. */
+export type HubReach = 'up' | 'waiting' | 'down'
 
 /** The events by name, each with the value that listeners get. */
 export interface SessionEvents {
@@ -26,7 +26,7 @@ export interface SessionEvents {
   status: Status
   /** The safety of acknowledged changes changed. */
   safety: Safety
-  /** The hub became unreachable, or reachable again. */
+  /** The hub became unreachable or waits for its store, or is back. */
   hub: HubReach
   /** All state from before this member has arrived, after `join` returned without it. */
   complete: void

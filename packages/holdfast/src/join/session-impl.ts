@@ -88,6 +88,13 @@ interface Apis {
 
 type Word = keyof Apis
 
+/** The stream to the hub, and its store. */
+interface HubState {
+  isUp: boolean
+  isQuiet: boolean
+  storeAnswers: boolean
+}
+
 // Error sentences for an argument that is not a definition of the right kind.
 const OBJECTS = 'a type of objects is made by object()'
 const LISTED = 'a type of objects or pieces is made by object() or piece()'
@@ -119,6 +126,7 @@ export class SessionImpl implements InternalSession {
   #rolledBack: RolledBack | null = null
   // The hub has just admitted this member.
   #hub: HubReach = 'up'
+  readonly #hubState: HubState = { isUp: true, isQuiet: false, storeAnswers: true }
   readonly debug: SessionDebug = {
     figures: () => figuresOf(this.#memberLoop, this.#roster.view, this.#roster.inc),
     ages: () => this.#viewer.figures(),
@@ -480,7 +488,9 @@ export class SessionImpl implements InternalSession {
       case 'aside':
         return void (this.#laidAside = { room: event.as || null, why: event.why })
       case 'quiet':
-        return this.#setHub(event.isQuiet ? 'down' : 'up')
+        return this.#setHub({ isQuiet: event.isQuiet })
+      case 'store':
+        return this.#setHub({ storeAnswers: event.answers })
       case 'hub':
         return this.#onHub(event.up)
       case 'role':
@@ -543,11 +553,14 @@ export class SessionImpl implements InternalSession {
   #onHub(up: boolean): void {
     if (up) this.#invites.attached()
     else this.#invites.lose('the hub went away')
-    this.#setHub(up ? 'up' : 'down')
+    this.#setHub({ isUp: up, isQuiet: false })
     this.#updateSafety()
   }
 
-  #setHub(hub: HubReach): void {
+  #setHub(news: Partial<HubState>): void {
+    const { isUp, isQuiet, storeAnswers } = Object.assign(this.#hubState, news)
+    const isDown = !isUp || isQuiet
+    const hub = isDown ? 'down' : storeAnswers ? 'up' : 'waiting'
     if (hub === this.#hub || this.#status === 'lost') return
     this.#hub = hub
     this.#emit('hub', hub)

@@ -90,6 +90,7 @@ export const FOREIGN_MS: Millis = 60_000
 export function hubOpened(run: Runtime): void {
   run.member.hub = 'open'
   run.member.met = null
+  noteStore(run, true)
   sendToHub(run, helloMessage())
   // A hub of another version answers the hello alone.
   askNext(run)
@@ -136,6 +137,8 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
       return session.receiveFromHub(run.turn, message)
     case 'ice':
       return channels.receiveServers(run, message)
+    case 'store':
+      return noteStore(run, message.answers)
     case 'invited': {
       const { request, why } = message
       return run.ports.emit({ kind: 'invited', request, why: plain(why) })
@@ -148,6 +151,13 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
     default:
       session.receiveFromHub(run.turn, message)
   }
+}
+
+// A stream begins with a store that answers; the hub says otherwise behind its key.
+function noteStore({ member, ports }: Runtime, answers: boolean): void {
+  if (answers === member.storeAnswers) return
+  member.storeAnswers = answers
+  ports.emit({ kind: 'store', answers })
 }
 
 // With several addresses another hub may answer than that of our session. It would create the room
@@ -621,10 +631,13 @@ export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
   return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
 }
 
+const STORE_SILENT = 'the store of the hub does not answer'
+
 // Why we are not in although there is a hub.
 function whyOutside({ member }: Runtime): string {
   const { options, phase, unfound } = member
   const where = `${options.game}/${options.room} at ${options.hub}`
+  if (!member.storeAnswers) return `nobody let us into ${where}: ${STORE_SILENT}`
   if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
   if (mayFound(options)) return `the hub did not open ${where}: ${unfound}`
   const cause =
@@ -712,10 +725,11 @@ export interface Waiting {
 }
 
 export function waitingOf(run: Runtime): Waiting {
-  const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
+  const { hub, greeted, storeAnswers, phase, met, unfound, giveUpAt } = run.member
   const until = giveUpTime(run)
   if (phase === 'in' || phase === 'out') return { waitingFor: 'state', reason: '', until }
   if (hub === 'closed' || !greeted) return { waitingFor: 'hub', reason: met?.what ?? '', until }
+  if (!storeAnswers) return { waitingFor: 'hub', reason: STORE_SILENT, until }
   if (phase === 'asking') return { waitingFor: 'server', reason: '', until }
   const opens = unfound.startsWith(LATER) ? giveUpAt - JOIN_MS : until
   return { waitingFor: 'room', reason: unfound, until: opens }

@@ -289,6 +289,8 @@ export interface Member {
   giveUpAt: Millis
   /** The finding at the hub's address instead of a hub, and since when. */
   met: (Met & { since: Millis }) | null
+  /** Whether the hub's store answers, as the hub says. */
+  storeAnswers: boolean
   /** A hub has answered our HELLO since the process began. */
   greeted: boolean
   /** Why the hub last refused to open or find our session. */
@@ -347,6 +349,8 @@ export type MemberEvent =
   /** `opens`: after how long the room opens, if the hub said so; else null. */
   | { kind: 'failed'; code: ErrorCode; why: string; opens: Millis | null }
   | { kind: 'hub'; up: boolean }
+  /** Whether the hub's store answers. */
+  | { kind: 'store'; answers: boolean }
   /** An input made the machine throw: a bug of ours, which cost that input. */
   | { kind: 'threw'; error: unknown; where: string }
   /** The hub does not answer on its stream, or (false) does again. */
@@ -455,6 +459,7 @@ export function create(
     askAt: Infinity,
     giveUpAt: now + JOIN_MS,
     met: null,
+    storeAnswers: true,
     greeted: false,
     unfound: '',
     resume: options.resume,

@@ -40,6 +40,7 @@ import * as places from './places.ts'
 import * as refusals from './refusals.ts'
 import * as relayedPairs from './relayed-pairs.ts'
 import * as sessions from './sessions.ts'
+import * as storeReach from './store-reach.ts'
 import * as tender from './tender.ts'
 import {
   type Call,
@@ -55,6 +56,7 @@ import {
   wait,
 } from './state.ts'
 
+export { noteFailure } from './store-reach.ts'
 export { leave, isCutOff, start as startSharing, suspect } from './heartbeat.ts'
 export { receive as receivePassed } from './passing.ts'
 export { startOver } from './tender.ts'
@@ -248,7 +250,8 @@ function dispatch(call: Call, message: ToHub): void {
   }
 }
 
-function greet({ hub, connection, from, out }: Call, version: number): void {
+function greet(call: Call, version: number): void {
+  const { hub, connection, from, out } = call
   const { boot, key } = hub
   send(connection, { kind: 'welcome', version: encodeVersions(HUB_VERSIONS), boot }, out)
   if (negotiate(HUB_VERSIONS, version) !== null) {
@@ -256,6 +259,7 @@ function greet({ hub, connection, from, out }: Call, version: number): void {
     from.greeted = true
     from.version = version
     hub.mute.delete(connection)
+    storeReach.greet(call)
   } else {
     const why = `speaks ${formatVersions(version)}, this hub ${formatVersions(HUB_VERSIONS)}`
     out.close(connection, { kind: 'refused', why })
@@ -331,6 +335,7 @@ export function failWrite(turn: Turn, place: string, why: string): void {
 
 // A hub may be gone: its streams end before its places are claimed.
 function sweepHubs(turn: Turn): void {
+  storeReach.sweep(turn)
   passing.sweep(turn)
   tender.sweep(turn)
 }
@@ -476,6 +481,7 @@ export function wake(turn: Turn): void {
     for (const place of passing.endLookups(turn)) resumeWaiting(turn, place)
     for (const place of passing.retries(turn)) resumeWaiting(turn, place)
   }
+  storeReach.sweep(turn)
   const { hello } = hub.budgets.limits.stream
   for (const [connection, since] of hub.mute) {
     if (now - since < hello) break
@@ -500,6 +506,6 @@ export function deadline(hub: Hub): Millis {
   const [gone] = hub.removed.values()
   const due = Math.min(register.deadline(hub.registers), challenge.deadline(hub.registers))
   const archivedAt = hub.archive.rooms.size === 0 ? Infinity : hub.archivedAt
-  const beatAt = hub.heartbeat?.dueAt ?? Infinity
+  const beatAt = Math.min(hub.heartbeat?.dueAt ?? Infinity, storeReach.deadline(hub))
   return Math.min(muteAt, gone?.until ?? Infinity, due, hub.sweepAt, archivedAt, beatAt)
 }

@@ -124,6 +124,8 @@ export interface Hub {
   archivedAt: Millis
   /** Null if no other hub has this store. */
   heartbeat: Heartbeat | null
+  /** Whether the last write failed, and whether streams were told that the store answers. */
+  readonly store: { fails: boolean; answers: boolean }
   /** Places of other hubs, by `placeOf`, and those of their sessions. */
   elsewhere: Map<string, Elsewhere>
   sessionsElsewhere: Map<string, string>
@@ -457,6 +459,7 @@ export function create(
     archive: archive.create(),
     archivedAt: now,
     heartbeat: null,
+    store: { fails: false, answers: true },
     elsewhere: new Map(),
     sessionsElsewhere: new Map(),
     lookups: new Map(),

@@ -510,8 +510,14 @@ export class HubServer {
 
   #checked(error: HoldfastError | null): void {
     if (this.#isClosed) return
-    this.#trouble = error
+    this.#setTrouble(error)
     this.#writeIn(DISK_MS)
+  }
+
+  #setTrouble(error: HoldfastError | null): void {
+    const isNews = (error === null) !== (this.#trouble === null)
+    this.#trouble = error
+    if (isNews) this.#attempt('the store', () => hub.noteFailure(this.turn, error !== null))
   }
 
   #change(change: StoreChange): void {
@@ -530,7 +536,7 @@ export class HubServer {
     const done = (found: StoredRecord | HoldfastError | null): void => {
       this.#unsure.delete(place)
       if (!(found instanceof HoldfastError)) return this.#result({ place, change, found })
-      this.#trouble = found
+      this.#setTrouble(found)
       this.#retry(place, () => this.#look(change))
     }
     this.#askStore(done, () => this.#store.get(place, done))
@@ -592,7 +598,7 @@ export class HubServer {
   #settle(turn: hub.Turn, result: Result): void {
     const { place } = result
     if ('change' in result) {
-      this.#trouble = null
+      this.#setTrouble(null)
       this.#writing.delete(place)
       const isOpen = hub.settleWrite(turn, place, result.found)
       if (!isOpen) return
@@ -601,7 +607,7 @@ export class HubServer {
     }
     const { outcome } = result
     const error = outcome instanceof HoldfastError ? outcome : null
-    this.#trouble = error
+    this.#setTrouble(error)
     this.#writing.delete(place)
     if (!(outcome instanceof HoldfastError)) return hub.confirmWrite(turn, place, outcome.rev)
     hub.failWrite(turn, place, outcome.message)
