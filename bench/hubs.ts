@@ -17,14 +17,15 @@ import { noNats } from '../test/conformance/nats.ts'
 import { heard } from './hub/holding.ts'
 import { relay } from './hub/lanes.ts'
 import { endRoom, register } from './hub/registering.ts'
+import { churn, GUEST_MS, ROOM_MS } from './hubs/churn.ts'
 import { memoryOf, Places, processorMs } from './hubs/places.ts'
 import { atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
 
 /** For the list of benches. */
 export const about = 'two hubs on NATS beside one on its file, and waits when one dies'
 
-const FULL = { turns: 10, changes: 100, acts: 100, rooms: 8_000, ms: 3_000 }
-const QUICK = { turns: 2, changes: 20, acts: 20, rooms: 500, ms: 500 }
+const FULL = { turns: 10, changes: 100, acts: 100, rooms: 8_000, ms: 3_000, churning: 10_000 }
+const QUICK = { turns: 2, changes: 20, acts: 20, rooms: 500, ms: 500, churning: 200 }
 type Plan = typeof FULL
 
 /** As often as these are at once, rooms are founded and ended. */
@@ -38,7 +39,11 @@ const ROOM_GOAL_KB = 4
 const FOUNDERS = 500
 const RELAYED_GOAL_MS = 1_000
 const HANGING_GOAL_MS = 3_000
-const FOUNDING_GOAL_MS = 10_000
+/** Founding, joining and takeover: while NATS elects a leader, and while a hub is dead. */
+const ELECTION_GOAL_MS = 10_000
+const FAILOVER_GOAL_MS = 3_000
+/** Virtual time in which rooms come and go. */
+const CHURN_MS = 60_000
 /** How long members are watched after each death. */
 const WATCH_MS = 5_000
 
@@ -52,7 +57,7 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     const plan = quick ? QUICK : FULL
     const tables: Table[] = []
     const goals: Goal[] = []
-    for (const measure of [changes, rates, operations, packets, many, deaths]) {
+    for (const measure of [changes, rates, operations, packets, many, churning, deaths]) {
       const found = await measure(places, plan)
       tables.push(found.table)
       goals.push(...found.goals)
@@ -227,7 +232,29 @@ async function many(places: Places, plan: Plan): Promise<Found> {
   }
 }
 
-/** The longest wait of members and of founders while processes die. */
+/** Rooms that come and go, in virtual time: what that takes of NATS, whose rate was measured. */
+async function churning(_places: Places, { churning: rooms }: Plan): Promise<Found> {
+  const { ms, ...found } = await churn(rooms, CHURN_MS)
+  const perSecond = (count: number): number => Math.round(count / (ms / 1_000))
+  const { founded, joined, refused, changes: all, beats, bytes, passed, records } = found
+  const rows = [
+    ['rooms founded a second', perSecond(founded)],
+    ['guests who joined by the other hub, a second', perSecond(joined)],
+    ['changes of records a second', perSecond(all)],
+    ['of these heartbeats', perSecond(beats)],
+    ['bytes written a second', `${(perSecond(bytes) / 1_000).toFixed(1)} kB`],
+    ['messages between the hubs a second', perSecond(passed)],
+    ['records at the end', records],
+  ]
+  const lasts = `${ROOM_MS / 1_000} s and guests of ${GUEST_MS / 1_000} s`
+  const title = `${rooms} rooms of ${lasts}, simulated`
+  return {
+    table: { title, columns: ['', ''], rows },
+    goals: [atMost('requests refused, while rooms come and go', refused, 0, '')],
+  }
+}
+
+/** The longest waits of members, founders and joiners while processes die, and of a takeover. */
 async function deaths(places: Places): Promise<Found> {
   const { shared, cluster } = places
   const [a, b] = shared
@@ -237,9 +264,12 @@ async function deaths(places: Places): Promise<Found> {
   const rows: (string | number)[][] = []
   const waits = new Map<string, number[]>()
   const watch = async (what: string, act: () => Promise<void> | void, at: string) => {
-    const all = [waitOf(relayed[1]!), waitOf(direct[1]!), foundingWait(at, `${what} `)]
+    const takeover = await trio(urls, what)
+    const founding = longestJoin((n) => member([at], `${what} ${n}`))
+    const joining = longestJoin(() => member([at], 'direct', false))
+    const all = [waitOf(relayed[1]!), waitOf(direct[1]!), founding, joining]
     await act()
-    const found = await Promise.all(all)
+    const found = await Promise.all([...all, takeover()])
     waits.set(what, found)
     rows.push([what, ...found.map(inMs)])
   }
@@ -259,18 +289,27 @@ async function deaths(places: Places): Promise<Found> {
   const killed = async (): Promise<void> => void (await a.kill('SIGKILL'))
   await watch('the hub is killed', killed, b.url)
   for (const session of [...relayed, ...direct]) await session.leave()
-  const servers = [...waits].filter(([what]) => what.includes('NATS')).map(([, all]) => all)
   const [hanging, dead] = [waits.get('the hub stands still')!, waits.get('the hub is killed')!]
   const gone = waits.get('the hub is closed')!
-  const founding = Math.max(...servers.map(([, , one]) => one!))
-  const title = 'longest wait for an operation, and until a room is founded'
+  const entries = ['founding', 'joining', 'takeover'].flatMap((what, at) => {
+    const longest = (isServer: boolean): number => {
+      const found = [...waits].filter(([event]) => event.includes('NATS') === isServer)
+      return Math.max(...found.map(([, all]) => all[2 + at]!))
+    }
+    return [
+      atMost(`${what}, a server of NATS is killed`, longest(true), ELECTION_GOAL_MS, 'ms'),
+      atMost(`${what}, a hub dies, hangs or is closed`, longest(false), FAILOVER_GOAL_MS, 'ms'),
+    ]
+  })
+  const title =
+    'longest wait for an operation, until a room is founded or joined, and of a takeover'
   return {
-    table: { title, columns: ['', 'relayed', 'direct', 'founding'], rows },
+    table: { title, columns: ['', 'relayed', 'direct', 'founding', 'joining', 'takeover'], rows },
     goals: [
       atMost('relayed, the hub is closed', gone[0]!, CLOSED_GOAL_MS, 'ms'),
       atMost('relayed, the hub is killed', dead[0]!, RELAYED_GOAL_MS, 'ms'),
       atMost('relayed, the hub stands still', hanging[0]!, HANGING_GOAL_MS, 'ms'),
-      atMost('founding, a server of NATS is killed', founding, FOUNDING_GOAL_MS, 'ms'),
+      ...entries,
     ],
   }
 }
@@ -287,16 +326,40 @@ async function waitOf(session: Session): Promise<number> {
   return longest
 }
 
-async function foundingWait(url: string, name: string): Promise<number> {
+/** @param enter  founds or joins a room; called with how often that was done */
+async function longestJoin(enter: (n: number) => Promise<Session>): Promise<number> {
   const until = performance.now() + WATCH_MS
   let longest = 0
   for (let n = 0; performance.now() < until; n++) {
     const start = performance.now()
-    const session = await member([url], `${name}${n}`)
+    const session = await enter(n)
     longest = Math.max(longest, performance.now() - start)
     await session.leave()
   }
   return longest
+}
+
+/**
+ * Three members of a room.
+ *
+ * @returns kills the primary; returns how long another one waits for its next operation
+ */
+async function trio(urls: readonly string[], room: string): Promise<() => Promise<number>> {
+  const [first, second, third] = [
+    await member(urls, room, false),
+    await member(urls, room, false),
+    await member(urls, room, false),
+  ]
+  await third.act(add, null)
+  while (first.safety !== 'backed-up') await pause(5)
+  return async () => {
+    const start = performance.now()
+    first.debug.crash()
+    await third.act(add, null)
+    const waited = performance.now() - start
+    for (const session of [second, third]) await session.leave()
+    return waited
+  }
 }
 
 function part(all: readonly number[], share: number): number {

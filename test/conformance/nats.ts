@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { jetstreamManager } from '@nats-io/jetstream'
+import { jetstreamManager, type StreamInfo } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { freePort } from './free-port.ts'
 
@@ -61,11 +61,27 @@ export class NatsCluster {
 
   /** The bytes of a stream. */
   async stored(stream: string): Promise<number> {
+    return (await this.#info(stream)).state.bytes
+  }
+
+  /** Whether a stream has a leader, and all other servers have all of it. */
+  async isWhole(stream: string): Promise<boolean> {
+    try {
+      const { leader, replicas = [] } = (await this.#info(stream)).cluster ?? {}
+      const others = replicas.filter(({ current, offline }) => current && !offline)
+      return Boolean(leader) && others.length === this.servers.length - 1
+    } catch {
+      return false
+    }
+  }
+
+  async #info(stream: string): Promise<StreamInfo> {
     const connection = await connect({ servers: this.servers.map((url) => new URL(url).host) })
-    const { streams } = await jetstreamManager(connection)
-    const { bytes } = (await streams.info(stream)).state
-    await connection.close()
-    return bytes
+    try {
+      return await (await jetstreamManager(connection)).streams.info(stream)
+    } finally {
+      await connection.close()
+    }
   }
 
   start(at: number): void {
