@@ -113,6 +113,25 @@ test('a hub whose store does not answer says so within two seconds', async () =>
   expect([heard(after).at(-1), one.server.health().ok]).toEqual([heard(before).at(-1), true])
 })
 
+test('a hub says so as well if only the record of a room is not written for two seconds', async () => {
+  const { one, disk } = await pair()
+  const caller = new Caller(one.server)
+  const told = (): unknown[] => {
+    return caller.heard.flatMap((each) => (each.kind === 'store' ? [each.answers] : []))
+  }
+  one.answer = (change) => (change.key === '1 g other' ? 'unknown' : disk.change(change))
+  one.found(2, 'other')
+  await one.pass(STILL_MS - BEAT_MS)
+  expect([told(), one.server.health().ok]).toEqual([[], true])
+  await one.pass(2 * BEAT_MS)
+  expect([told(), one.server.health().ok]).toEqual([[false], false])
+  await one.pass(STILL_MS)
+  expect(told()).toEqual([false])
+  one.answer = (change) => disk.change(change)
+  await one.pass(2 * BEAT_MS)
+  expect([told(), one.server.health().ok]).toEqual([[false, true], true])
+})
+
 test('a hub alone with its store writes no heartbeats', async () => {
   const one = new Scene()
   one.found()

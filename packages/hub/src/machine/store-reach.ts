@@ -3,14 +3,15 @@
  *
  * While it does not, nobody founds a room, joins or takes over; members who play go on. A file
  * fails if a write does. A store that several hubs share may be out of reach and say nothing: it
- * fails if it has acknowledged no heartbeat for STILL_MS, which members hear in that time.
+ * fails if it has acknowledged no heartbeat for STILL_MS, which members hear in that time, or if a
+ * write takes as long.
  */
 
 import type { Millis } from '../../../holdfast/src/machine.ts'
 import { isCutOff, STILL_MS } from './heartbeat.ts'
 import { type Call, type Hub, send, type Turn } from './state.ts'
 
-/** The store refuses writes, or takes them again. */
+/** The store refuses writes or takes too long, or does no longer. */
 export function noteFailure(turn: Turn, fails: boolean): void {
   turn.hub.store.fails = fails
   sweep(turn)

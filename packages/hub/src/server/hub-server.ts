@@ -30,6 +30,7 @@ import * as relayQueue from '../machine/relay-queue.ts'
 import { PART_MAX } from '../../../holdfast/src/rounds.ts'
 import { createReader, readU32 } from '../../../holdfast/src/wire/bytes.ts'
 import { frameKnock, frameRelay, readFrame } from '../../../holdfast/src/wire/relay.ts'
+import { STILL_MS } from '../machine/heartbeat.ts'
 import { Passing } from './passing.ts'
 import { AfterClose, readBeacon, replayBeacon } from './beacon.ts'
 import { isClosedKey, LATE_MS, readClosed, removeClosed, writeClosed } from './closed-records.ts'
@@ -62,8 +63,8 @@ export class HubServer {
   readonly #diskAlarm: Alarm
   /** The places whose records must be written. */
   readonly #owed = new Set<string>()
-  /** Those whose write is in progress or has a result that is not reported yet. */
-  readonly #writing = new Set<string>()
+  /** Those whose write is in progress or has a result that is not reported yet, and since when. */
+  readonly #writing = new Map<string, Millis>()
   /** Those of them that wait to ask the store again. */
   readonly #unsure = new Set<string>()
   #results: Result[] = []
@@ -205,7 +206,8 @@ export class HubServer {
 
   health(): HubHealth {
     const { registers, connections } = this.hub
-    const silent = hub.isCutOff(this.hub, this.#loop.now()) ? SILENT : null
+    const isSilent = hub.isCutOff(this.hub, this.#loop.now()) || this.#isLate
+    const silent = isSilent ? SILENT : null
     const trouble = this.#trouble?.message ?? silent
     return {
       ok: trouble === null,
@@ -411,6 +413,7 @@ export class HubServer {
   #wake(): void {
     this.#armedAt = Infinity
     this.#attempt('the clock', () => hub.wake(this.turn))
+    this.#noteStore()
     this.#arm()
   }
 
@@ -504,7 +507,7 @@ export class HubServer {
   #begin(place: string): void {
     const change = hub.beginWrite(this.hub, place)
     if (!change) return
-    this.#writing.add(place)
+    this.#writing.set(place, this.#loop.now())
     this.#change(change)
   }
 
@@ -515,9 +518,21 @@ export class HubServer {
   }
 
   #setTrouble(error: HoldfastError | null): void {
-    const isNews = (error === null) !== (this.#trouble === null)
     this.#trouble = error
-    if (isNews) this.#attempt('the store', () => hub.noteFailure(this.turn, error !== null))
+    this.#noteStore()
+  }
+
+  #noteStore(): void {
+    const fails = this.#trouble !== null || this.#isLate
+    if (fails === this.hub.store.fails) return
+    this.#attempt('the store', () => hub.noteFailure(this.turn, fails))
+  }
+
+  // A store may acknowledge heartbeats, and not the segments of rooms.
+  get #isLate(): boolean {
+    const due = this.#loop.now() - STILL_MS
+    for (const since of this.#writing.values()) if (since <= due) return true
+    return false
   }
 
   #change(change: StoreChange): void {
@@ -599,10 +614,11 @@ export class HubServer {
     const { place } = result
     if ('change' in result) {
       this.#setTrouble(null)
+      const since = this.#writing.get(place) ?? turn.now
       this.#writing.delete(place)
       const isOpen = hub.settleWrite(turn, place, result.found)
       if (!isOpen) return
-      this.#writing.add(place)
+      this.#writing.set(place, since)
       return this.#retry(place, () => this.#change(result.change))
     }
     const { outcome } = result
