@@ -19,7 +19,7 @@ import { relay } from './hub/lanes.ts'
 import { endRoom, register } from './hub/registering.ts'
 import { churn, GUEST_MS, ROOM_MS } from './hubs/churn.ts'
 import { memoryOf, Places, processorMs } from './hubs/places.ts'
-import { atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
+import { atLeast, atMost, type BenchReport, type Goal, type Table, unjudged } from './report.ts'
 
 /** For the list of benches. */
 export const about = 'two hubs on NATS beside one on its file, and waits when one dies'
@@ -250,7 +250,21 @@ async function churning(_places: Places, { churning: rooms }: Plan): Promise<Fou
   const title = `${rooms} rooms of ${lasts}, simulated`
   return {
     table: { title, columns: ['', ''], rows },
-    goals: [atMost('requests refused, while rooms come and go', refused, 0, '')],
+    goals: [
+      atMost('requests refused, while rooms come and go', refused, 0, ''),
+      atLeast(
+        'rooms founded, of those that ended in time',
+        (founded / (rooms * ms)) * ROOM_MS,
+        0.9,
+        'x',
+      ),
+      atLeast(
+        'guests who joined, of those that came',
+        (joined / (rooms * ms)) * GUEST_MS,
+        0.9,
+        'x',
+      ),
+    ],
   }
 }
 
@@ -351,7 +365,11 @@ async function trio(urls: readonly string[], room: string): Promise<() => Promis
     await member(urls, room, false),
   ]
   await third.act(add, null)
-  while (first.safety !== 'backed-up') await pause(5)
+  const until = performance.now() + WATCH_MS
+  while (first.safety !== 'backed-up') {
+    if (performance.now() > until) throw new Error(`the room "${room}" has no backup`)
+    await pause(5)
+  }
   return async () => {
     const start = performance.now()
     first.debug.crash()

@@ -7,7 +7,7 @@ import type { Player } from './player.ts'
 import type { Story } from './story.ts'
 
 const HUB_TITLES = {
-  waiting: 'The store of the hub does not answer: nobody new can come in',
+  waiting: 'The store of the hub does not answer: nothing is kept, and nobody can take over',
   down: 'The hub does not answer: nobody new can come in',
 }
 

@@ -3,6 +3,7 @@
 // Method: loops by hand, and a disk that both hubs have.
 import { describe, expect, test } from 'vitest'
 import type { Saved } from '../../packages/holdfast/src/hub-protocol/saved-room.ts'
+import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import { BEAT_MS, bootOf, STILL_MS } from '../../packages/hub/src/machine/heartbeat.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
 import { LATE_MS } from '../../packages/hub/src/server/closed-records.ts'
@@ -104,7 +105,7 @@ test('a hub whose store does not answer says so within two seconds', async () =>
   const after = new Caller(one.server)
   expect(after.heard.map(({ kind }) => kind)).toEqual(['welcome', 'signs', 'store'])
   one.answer = (change) => disk.change(change)
-  one.late.splice(0).forEach((answer) => answer())
+  for (const answer of one.late.splice(0)) answer()
   await one.pass(BEAT_MS + 50)
   expect(heard(before)).toEqual([
     { kind: 'store', answers: false },
@@ -130,6 +131,23 @@ test('a hub says so as well if only the record of a room is not written for two 
   one.answer = (change) => disk.change(change)
   await one.pass(2 * BEAT_MS)
   expect([told(), one.server.health().ok]).toEqual([[false, true], true])
+})
+
+test('a hub whose store refuses some writes says so once, and once that none fails any more', async () => {
+  const { one, disk } = await pair()
+  const caller = new Caller(one.server)
+  const told = (): unknown[] => {
+    return caller.heard.flatMap((each) => (each.kind === 'store' ? [each.answers] : []))
+  }
+  const full = new HoldfastError('store', 'the disk is full')
+  one.answer = (change) => (change.key === '1 g other' ? full : disk.change(change))
+  for (let n = 0; n < 12; n++) {
+    one.found(2, 'other')
+    await one.pass(BEAT_MS / 2)
+  }
+  expect(told()).toEqual([false])
+  await one.pass(STILL_MS)
+  expect(told()).toEqual([false, true])
 })
 
 test('a hub alone with its store writes no heartbeats', async () => {

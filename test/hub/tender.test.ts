@@ -331,12 +331,28 @@ test('a room is found by the name that another hub gave it before any news of th
 })
 
 test('a name that is reserved for a former room is refused once the store has been read', () => {
-  const { two, room, there } = renamed()
-  const stream = two.open()
-  there.ask(stream, 6, { room: `other~${room.id}` })
-  two.go(0)
-  expect(lastOf(two, stream)).toMatchObject({ kind: 'refused', why: /reserved for a former room/ })
-  expect(two.hub.waiting.size).toBe(0)
+  const { two, room, there, aside } = renamed()
+  const refused = { kind: 'refused', why: /reserved for a former room/ }
+  const ask = (room: string): number => {
+    const stream = two.open()
+    there.ask(stream, 6, { room })
+    return stream
+  }
+  // Nobody moves it to another name than its own: that is not read.
+  two.isRead = false
+  expect(lastOf(two, ask(`other~${room.id}`))).toMatchObject(refused)
+  expect(two.loads).toEqual([])
+  // No store has it by that name, or something that no hub wrote.
+  const key = `1 g ${aside}`
+  for (const found of [null, { value: Uint8Array.of(1), rev: 1_000 }]) {
+    two.disk.records.delete(key)
+    if (found) two.disk.records.set(key, found)
+    const stream = ask(aside)
+    expect([lastOf(two, stream)?.kind, two.loads]).toEqual(['signs', [key]])
+    two.read()
+    expect(lastOf(two, stream)).toMatchObject(refused)
+    expect([two.loads, two.hub.waiting.size]).toEqual([[], 0])
+  }
 })
 
 describe('a hub that stood still', () => {

@@ -114,12 +114,21 @@ describe('a process that gets no further', () => {
     bare.opens()
     bare.hears({ kind: 'store', answers: false })
     const reason = 'the store of the hub does not answer'
-    expect(joinClient.waitingOf(bare.run)).toMatchObject({ waitingFor: 'hub', reason })
+    expect(joinClient.waitingOf(bare.run)).toMatchObject({ waitingFor: 'room', reason })
     bare.hears({ kind: 'store', answers: true })
     expect(joinClient.waitingOf(bare.run)).toMatchObject({ waitingFor: 'room', reason: '' })
     bare.hears({ kind: 'store', answers: false })
     bare.wake(JOIN_MS)
-    expect(bare.failure()?.why).toBe(`nobody let us into ${WHERE}: ${reason} within 15 s`)
+    expect(bare.failure()?.why).toBe(`nobody let us into ${WHERE} within 15 s: ${reason}`)
+  })
+  test('because the disk of its hub is full gives the reason of the hub', () => {
+    const bare = new Bare()
+    bare.opens()
+    bare.hears({ kind: 'store', answers: false })
+    bare.hears({ kind: 'refused', request: 1, why: 'the disk is full' })
+    expect(joinClient.waitingOf(bare.run)).toMatchObject({ reason: 'the disk is full' })
+    bare.wake(JOIN_MS)
+    expect(bare.failure()?.why).toBe(`the hub did not open ${WHERE}: the disk is full within 15 s`)
   })
   test('because the room has links of another version says that (PR-2)', () => {
     const bare = new Bare()

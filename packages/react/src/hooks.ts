@@ -87,7 +87,7 @@ export interface SessionStatus {
   readonly reason: string
   /** How safe acknowledged changes are now. */
   readonly safety: Safety
-  /** Whether the hub answers. */
+  /** Whether the hub answers, or waits for its store. */
   readonly hub: HubReach
   /** The member that serves. */
   readonly primary: MemberInfo | null

@@ -92,9 +92,9 @@ export interface Session extends Emitter<SessionEvents> {
   /**
    * Whether the hub answers: `down` at once when its stream closes, and within a second when it
    * falls silent. The session goes on without its hub, but no player can join, pages have no path
-   * to others, and nothing is stored. `waiting`: the hub answers, but for up to two seconds its
-   * store has not. Then pages have their paths, but no player can join or take over, and nothing is
-   * stored.
+   * to others, and nothing is stored. `waiting`: the hub answers, its store does not, which members
+   * hear after two to three seconds. Pages keep their paths, but nobody founds a room, opens a
+   * stored one or takes over, and nothing is stored.
    */
   readonly hub: HubReach
 

@@ -153,7 +153,7 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   }
 }
 
-// A stream begins with a store that answers; the hub says otherwise behind its key.
+// On a new stream the store is taken to answer. If it does not, the hub says so behind `signs`.
 function noteStore({ member, ports }: Runtime, answers: boolean): void {
   if (answers === member.storeAnswers) return
   member.storeAnswers = answers
@@ -628,16 +628,20 @@ export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
     const cure = isNewer(SEAL_VERSIONS, member.otherSeal) ? RELOAD : OUTDATED_ROOM
     return { code: 'version', why: `the room speaks ${theirs}, this build ${ours}: ${cure}` }
   }
-  return { code: 'timeout', why: `${whyOutside(run)} ${within}` }
+  return { code: 'timeout', why: `${whyOutside(run)} ${within}${storeReason(run, ': ')}` }
 }
 
-const STORE_SILENT = 'the store of the hub does not answer'
+// Empty if the store answers, or the hub gave a reason of its own.
+function storeReason({ member }: Runtime, before = ''): string {
+  const { storeAnswers, phase, unfound } = member
+  if (storeAnswers || (phase !== 'asking' && unfound !== '')) return ''
+  return `${before}the store of the hub does not answer`
+}
 
 // Why we are not in although there is a hub.
 function whyOutside({ member }: Runtime): string {
   const { options, phase, unfound } = member
   const where = `${options.game}/${options.room} at ${options.hub}`
-  if (!member.storeAnswers) return `nobody let us into ${where}: ${STORE_SILENT}`
   if (phase === 'asking' || unfound === '') return `nobody let us into ${where}`
   if (mayFound(options)) return `the hub did not open ${where}: ${unfound}`
   const cause =
@@ -725,12 +729,11 @@ export interface Waiting {
 }
 
 export function waitingOf(run: Runtime): Waiting {
-  const { hub, greeted, storeAnswers, phase, met, unfound, giveUpAt } = run.member
+  const { hub, greeted, phase, met, unfound, giveUpAt } = run.member
   const until = giveUpTime(run)
   if (phase === 'in' || phase === 'out') return { waitingFor: 'state', reason: '', until }
   if (hub === 'closed' || !greeted) return { waitingFor: 'hub', reason: met?.what ?? '', until }
-  if (!storeAnswers) return { waitingFor: 'hub', reason: STORE_SILENT, until }
-  if (phase === 'asking') return { waitingFor: 'server', reason: '', until }
+  if (phase === 'asking') return { waitingFor: 'server', reason: storeReason(run), until }
   const opens = unfound.startsWith(LATER) ? giveUpAt - JOIN_MS : until
-  return { waitingFor: 'room', reason: unfound, until: opens }
+  return { waitingFor: 'room', reason: unfound || storeReason(run), until: opens }
 }

@@ -70,7 +70,7 @@ export function hasGone({ heartbeat }: Hub, now: Millis): boolean {
 
 /** Whether the store has not acknowledged a heartbeat for some time. */
 export function isCutOff({ heartbeat }: Hub, now: Millis): boolean {
-  return heartbeat !== null && now - heartbeat.ackedAt >= STILL_MS
+  return heartbeat !== null && now >= heartbeat.ackedAt + STILL_MS
 }
 
 /** Requests the next heartbeat, and reads those of the others. @returns false if it is not due */

@@ -412,8 +412,10 @@ export function receiveRecord(
     if (!hub.elsewhere.has(place)) sessions.refuseWaiting(turn, place, found)
     return
   }
-  if (isUnknown(hub, place) && sessions.receiveReserved(turn, place, found)) {
-    return resumeWaiting(turn, place)
+  if (isUnknown(hub, place)) {
+    if (found) tender.hear(turn, place, found)
+    if (!isUnknown(hub, place)) return resumeWaiting(turn, place)
+    return sessions.refuseReserved(turn, place)
   }
   const { unloaded } = hub.archive.rooms.get(archive.unloadedAt(hub.archive, place) ?? '') ?? {}
   if (!unloaded) return
@@ -428,7 +430,8 @@ export function receiveRecord(
 }
 
 function isUnknown(hub: Hub, place: string): boolean {
-  if (hub.elsewhere.has(place) || archive.roomAt(hub.archive, place) !== null) return false
+  if (hub.elsewhere.has(place) || hub.claimedPlaces.has(place)) return false
+  if (hub.places.get(place)?.writing || archive.roomAt(hub.archive, place) !== null) return false
   return !register.rowAt(hub.registers, place) && !moves.at(hub, place)
 }
 

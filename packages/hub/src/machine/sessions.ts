@@ -11,6 +11,7 @@ import {
   type PeerId,
 } from '../../../holdfast/src/machine.ts'
 import {
+  asideOf,
   asideSession,
   type FromHub,
   LATER,
@@ -22,13 +23,11 @@ import {
   opensAgain,
 } from '../../../holdfast/src/hub-protocol/messages.ts'
 import { type Claims, INVITATION } from '../../../holdfast/src/hub-protocol/tickets.ts'
-import type { StoredRecord } from '../../../holdfast/src/ports.ts'
 import { isName } from '../../../holdfast/src/wire/text/plain.ts'
 import * as admission from './admission.ts'
 import * as archive from './archive.ts'
 import { closeAll, detach, detachAll, offerServers, takeSeat } from './attachment.ts'
 import * as sessionExpiry from './session-expiry.ts'
-import * as tender from './tender.ts'
 import * as budgets from './budgets.ts'
 import { closedReason, endIfClosed } from './closed-rooms.ts'
 import * as challenge from './challenge.ts'
@@ -233,19 +232,29 @@ function isReserved(
   return rooms.has(session) || registers.rows.has(session)
 }
 
-// Another hub may have moved the session to its reserved name a moment ago: the store knows.
-function mayHaveMoved({ heartbeat, registers }: Hub, room: string): boolean {
-  return heartbeat !== null && !registers.rows.has(asideSession(room)!)
+// Another hub may have moved the session to the name that is reserved for it: the store knows.
+function mayHaveMoved(hub: Hub, { game, room }: Add): boolean {
+  const session = asideSession(room)!
+  const { archive: known, elsewhere: others, registers, sessionsElsewhere } = hub
+  if (!hub.heartbeat || registers.rows.has(session)) return false
+  const { saved, unloaded } = known.rooms.get(session) ?? {}
+  const { entry } = others.get(sessionsElsewhere.get(session) ?? '') ?? saved?.session ?? {}
+  const place = entry ?? unloaded
+  return place?.game === game && asideOf({ room: place.room, session }) === room
 }
 
-/**
- * The record of a place that this hub does not know was read for a request of its reserved name.
- * @returns whether the store has it: the request can be decided
- */
-export function receiveReserved(turn: Turn, place: string, found: StoredRecord | null): boolean {
-  if (found && tender.hear(turn, place, found)) return true
-  refuseWaiting(turn, place, RESERVED)
-  return false
+/** The store has no record of a place: refuses the requests that ask for it as a reserved name. */
+export function refuseReserved(turn: Turn, place: string): void {
+  const { hub, out } = turn
+  const waiting = hub.waiting.get(place)
+  if (!waiting) return
+  const left = waiting.filter(({ connection, message }) => {
+    if (message.kind !== 'add' || asideSession(message.room) === null) return true
+    refuse(connection, message.request, RESERVED, out)
+    return false
+  })
+  if (left.length === 0) hub.waiting.delete(place)
+  else hub.waiting.set(place, left)
 }
 
 function create(
@@ -258,7 +267,7 @@ function create(
   const { request } = message
   if (opening && opening.inc >= INC_MAX) return refuse(connection, request, SPENT, call.out)
   if (!opening && isReserved(hub, message.room)) {
-    if (!mayHaveMoved(hub, message.room)) return refuse(connection, request, RESERVED, call.out)
+    if (!mayHaveMoved(hub, message)) return refuse(connection, request, RESERVED, call.out)
     load(call, placeOf(message))
     return wait(call, message, message)
   }

@@ -124,7 +124,7 @@ export interface Hub {
   archivedAt: Millis
   /** Null if no other hub has this store. */
   heartbeat: Heartbeat | null
-  /** Whether the last write failed, and whether streams were told that the store answers. */
+  /** Whether writes fail or take too long, and whether streams were told that it answers. */
   readonly store: { fails: boolean; answers: boolean }
   /** Places of other hubs, by `placeOf`, and those of their sessions. */
   elsewhere: Map<string, Elsewhere>

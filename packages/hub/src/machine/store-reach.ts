@@ -1,17 +1,19 @@
 /**
  * Whether the hub's store answers, as streams hear of it.
  *
- * While it does not, nobody founds a room, joins or takes over; members who play go on. A file
- * fails if a write does. A store that several hubs share may be out of reach and say nothing: it
- * fails if it has acknowledged no heartbeat for STILL_MS, which members hear in that time, or if a
- * write takes as long.
+ * While it does not, nobody founds a room, opens a stored one or takes over; members who play go on.
+ * A store fails if a write fails or takes STILL_MS. One that several hubs share fails as well if it
+ * acknowledges no heartbeat for STILL_MS.
  */
 
+import { fromHub } from '../../../holdfast/src/hub-protocol/messages.ts'
 import type { Millis } from '../../../holdfast/src/machine.ts'
+import { encode } from '../../../holdfast/src/wire/layout.ts'
+import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
 import { isCutOff, STILL_MS } from './heartbeat.ts'
 import { type Call, type Hub, send, type Turn } from './state.ts'
 
-/** The store refuses writes or takes too long, or does no longer. */
+/** Writes fail or take too long, or do no longer. */
 export function noteFailure(turn: Turn, fails: boolean): void {
   turn.hub.store.fails = fails
   sweep(turn)
@@ -25,9 +27,10 @@ export function sweep({ hub, now, out }: Turn): void {
   const answers = !store.fails && !isCutOff(hub, now)
   if (answers === store.answers) return
   store.answers = answers
+  const news = frameMessage(encode(fromHub, { kind: 'store', answers }))
   for (const [connection, { greeted, isPassed }] of hub.connections) {
     // The hub of a stream that is passed on here speaks for itself.
-    if (greeted && !isPassed) send(connection, { kind: 'store', answers }, out)
+    if (greeted && !isPassed) out.send(connection, news)
   }
 }
 

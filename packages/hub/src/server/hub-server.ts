@@ -41,6 +41,8 @@ import type { HubHealth, HubServerOptions, Report } from './hub-options.ts'
 export const DISK_MS: Millis = 2_000
 /** A failed write is retried no sooner than this, however many requests come. */
 const RETRY_MS: Millis = 250
+/** Streams hear that the store answers again once nothing has failed for this long. */
+const CALM_MS: Millis = 1_000
 /** Most readings of a room that is written meanwhile. */
 const EXPORT_TRIES_MAX = 100
 
@@ -70,6 +72,7 @@ export class HubServer {
   #results: Result[] = []
   readonly #resultsAlarm: Alarm
   #trouble: HoldfastError | null = null
+  #failedAt: Millis = -Infinity
   #isPlanned = false
   /** When the next retry or check is due. */
   #diskAt: Millis = Infinity
@@ -514,16 +517,19 @@ export class HubServer {
   #checked(error: HoldfastError | null): void {
     if (this.#isClosed) return
     this.#setTrouble(error)
+    this.#noteStore()
     this.#writeIn(DISK_MS)
   }
 
   #setTrouble(error: HoldfastError | null): void {
     this.#trouble = error
-    this.#noteStore()
+    if (error) this.#failedAt = this.#loop.now()
   }
 
+  // Some writes may fail while others succeed.
   #noteStore(): void {
-    const fails = this.#trouble !== null || this.#isLate
+    const failed = this.#loop.now() < this.#failedAt + CALM_MS
+    const fails = failed || this.#trouble !== null || this.#isLate
     if (fails === this.hub.store.fails) return
     this.#attempt('the store', () => hub.noteFailure(this.turn, fails))
   }
@@ -552,6 +558,7 @@ export class HubServer {
       this.#unsure.delete(place)
       if (!(found instanceof HoldfastError)) return this.#result({ place, change, found })
       this.#setTrouble(found)
+      this.#noteStore()
       this.#retry(place, () => this.#look(change))
     }
     this.#askStore(done, () => this.#store.get(place, done))
@@ -591,6 +598,7 @@ export class HubServer {
       this.#attempt('the store', () => this.#settle(turn, result))
     }
     if (this.hub.heartbeat?.isFenced && !this.#isClosing) this.#startOver()
+    this.#noteStore()
     this.#arm()
     if (this.#results.length > 0) this.#resultsAlarm.set(turn.now)
     else if (this.#owed.size > 0 && !this.#trouble) this.#writeSoon()
