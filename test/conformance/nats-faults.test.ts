@@ -5,14 +5,24 @@
 // that are killed and started again one after the other; answers of a store are lost.
 // Slow: each time the servers elect a leader, which takes some seconds.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
+import {
+  afterAll,
+  afterEach,
+  beforeAll,
+  beforeEach,
+  describe,
+  expect,
+  onTestFinished,
+  test,
+  vi,
+} from 'vitest'
 import { jetstreamManager } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { HubLinks, Store, StoredRecord } from '../../packages/holdfast/src/ports.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
 import { openNats } from '../../packages/hub/src/drivers/nats/open-nats.ts'
-import { REMOVED_MS } from '../../packages/hub/src/drivers/nats/record-stream.ts'
+import { HELD_MS, REMOVED_MS } from '../../packages/hub/src/drivers/nats/record-stream.ts'
 import { FaultyStore } from '../hub/faulty-store.ts'
 import { NatsCluster, noNats } from './nats.ts'
 import { blobsOf, cas, got, put } from './store.ts'
@@ -143,9 +153,9 @@ test('no record is lost, and no other message left, as each server is killed and
     }
     while (!(await isWhole())) await turn()
   }
-  // Stores that were closed have left some barriers, which later starts delete.
+  // What was replaced stays a while. Stores that were closed have left some barriers as well.
   await change(1)
-  while ((await streams.info('whole-records')).state.messages > 20) await turn()
+  while ((await streams.info('whole-records')).state.messages > 20) await got(store, 'a')
   await connection.close()
 })
 
@@ -238,11 +248,44 @@ async function deafProxy(host: string, word: string): Promise<DeafProxy> {
   return Object.assign(proxy, { port: (server.address() as AddressInfo).port })
 }
 
+/** What was replaced is deleted. The test's clock is a fake. */
+async function cutOff(store: Store): Promise<void> {
+  await got(store, 'a')
+  vi.advanceTimersByTime(HELD_MS + 1)
+  await got(store, 'a')
+}
+
+/** How many messages of a record a bucket has. */
+async function messagesOf(bucket: string, key: string, at = cluster): Promise<number> {
+  const connection = await connect({ servers: at.servers.map((url) => new URL(url).host) })
+  const { streams } = await jetstreamManager(connection)
+  const filter = `holdfast.${bucket}.record.${key}`
+  const { state } = await streams.info(`${bucket}-records`, { subjects_filter: filter })
+  await connection.close()
+  return state.subjects?.[filter] ?? 0
+}
+
+test('what a change replaced stays for as long as a read may take, and goes then', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
+  const { store } = await open('held')
+  for (const n of [1, 2, 3]) await put(store, 'a', Uint8Array.of(n))
+  vi.advanceTimersByTime(HELD_MS - 1)
+  await got(store, 'a')
+  expect(await messagesOf('held', 'a')).toBe(3)
+  await cutOff(store)
+  while ((await messagesOf('held', 'a')) !== 1) await turn()
+  expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
+})
+
 test('a store that missed many changes of a record takes the newest', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const [late, busy] = [await open('missed'), await open('missed')].map(({ store }) => store)
   const first = await put(late!, 'a', Uint8Array.of(1))
   await loseConsumers('missed')
   for (let n = 2; n <= 30; n++) await put(busy!, 'a', Uint8Array.of(n))
+  await cutOff(busy!)
   const found = { value: Uint8Array.of(30) }
   expect(await got(late!, 'a')).toMatchObject(found)
   expect(await cas(late!, 'a', first, Uint8Array.of(0))).toBe('conflict')
@@ -250,14 +293,17 @@ test('a store that missed many changes of a record takes the newest', async () =
 })
 
 test('a store that missed that a record was removed and created again has the new one', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const [late, busy] = [await open('again'), await open('again')].map(({ store }) => store)
   const first = await put(late!, 'a', Uint8Array.of(1))
   expect(await got(busy!, 'a')).toMatchObject({ rev: first })
   await loseConsumers('again')
   await put(busy!, 'a', null)
   const rev = await put(busy!, 'a', Uint8Array.of(2))
-  // The second change deletes what the first store has not seen.
+  // That deletes what the first store has not seen.
   await put(busy!, 'a', Uint8Array.of(3))
+  await cutOff(busy!)
   const { store: fresh } = await open('again')
   for (const store of [late!, busy!, fresh]) {
     expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
@@ -304,11 +350,16 @@ describe('after ten minutes', () => {
 })
 
 test('what was deleted does not come back when a server is killed', async () => {
+  vi.useFakeTimers({ toFake: ['performance'] })
+  onTestFinished(() => void vi.useRealTimers())
   const single = await NatsCluster.start(1)
   const servers = single.servers.map((url) => new URL(url))
   const { store } = await openNats(createNodeLoop(), { servers, bucket: 'one', replicas: 1 })
   for (let n = 1; n <= 200; n++) await put(store, 'a', Uint8Array.of(n))
   await put(store, 'a', null)
+  await cutOff(store)
+  while ((await messagesOf('one', 'a', single)) > 1) await turn()
+  vi.useRealTimers()
   await single.kill(0)
   single.start(0)
   while ((await got(store, 'b')) instanceof HoldfastError) await turn()

@@ -13,10 +13,12 @@
  * change that was acknowledged before. The bytes of a message never change.
  *
  * A hub whose change counts deletes the older messages of the record: so the first message of a
- * record always counts, and so does the first after some that were missed. Each is deleted by its
- * number, for a server before 2.9.18 that replays a purge of one subject as it starts may purge the
- * whole stream (nats-server #4196); and it is erased, for otherwise it may come back when a server
- * is killed.
+ * record always counts, and so does the first after some that were missed. It does so HELD_MS later,
+ * which is longer than a read takes. A hub that is behind would otherwise miss the older message,
+ * which is deleted, and not have come to the newer one: to it the record would not exist. Each is
+ * deleted by its number, for a server before 2.9.18 that replays a purge of one subject as it starts
+ * may purge the whole stream (nats-server #4196); and it is erased, for otherwise it may come back
+ * when a server is killed.
  */
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
@@ -34,6 +36,8 @@ const BEHIND_MS: Millis = 400
 const FOLLOWERS_MAX = 4
 /** A read that takes longer fails. */
 const READ_MS: Millis = 10_000
+/** How long a message that was replaced stays: longer than any read. */
+export const HELD_MS: Millis = 2 * READ_MS
 /** Between two tries to read a message that a server does not have yet. */
 export const AGAIN_MS: Millis = 50
 /** After a longer silence the stream is read from its start: removed records are not in it. */
@@ -125,6 +129,8 @@ export class RecordStream {
   /** Messages of former barriers, to be deleted: of this store, and old ones that it found. */
   readonly #passed: number[] = []
   readonly #ownBarrier: Uint8Array
+  /** Own changes whose older messages are to be deleted, oldest first. */
+  readonly #cuts: { readonly state: State; readonly seq: number; readonly at: Millis }[] = []
   /** Removed records, oldest first. */
   readonly #removed: { readonly token: string; readonly seq: number; readonly at: Millis }[] = []
 
@@ -157,12 +163,14 @@ export class RecordStream {
   }
 
   async #pass(): Promise<void> {
+    this.#cutOld()
     this.#removeOld()
+    const giveUpAt = performance.now() + READ_MS
     const seq = await this.#publishBarrier()
     if (seq <= this.#barrierSeq) this.#isReplaced = true
     this.#barrierSeq = seq
     if (this.#isReplaced) throw new HoldfastError('store', REPLACED)
-    await this.#reach(seq)
+    await this.#reach(seq, giveUpAt)
     for (const one of this.#passed.splice(0)) {
       void this.#delete(one).catch(() => this.#passed.push(one))
     }
@@ -194,17 +202,16 @@ export class RecordStream {
     })
   }
 
-  async #reach(seq: number): Promise<void> {
-    const giveUpAt = performance.now() + READ_MS
+  async #reach(seq: number, giveUpAt: Millis): Promise<void> {
     if (this.#seq === 0) this.#follow(seq)
     while (this.#seq < seq && !this.#isClosed) {
-      if (await this.#reaches(seq, BEHIND_MS)) return
-      if (performance.now() > giveUpAt) {
-        throw new HoldfastError('store', 'NATS: the stream of records stands still')
-      }
+      if (await this.#reaches(seq, BEHIND_MS)) break
+      if (performance.now() > giveUpAt) throw new HoldfastError('store', STANDS_STILL)
       this.#follow(seq)
       await this.#catchUp(seq)
     }
+    // This process may have stood still: what was deleted meanwhile was not read.
+    if (performance.now() > giveUpAt) throw new HoldfastError('store', STANDS_STILL)
   }
 
   // While NATS elects who places consumers, its servers still answer: each has the messages in
@@ -356,7 +363,7 @@ export class RecordStream {
     if (known) {
       known.replaced.push(known.seq)
       Object.assign(known, { seq, removedAt })
-      if (own) void this.#cut(known)
+      if (own) this.#cuts.push({ state: known, seq, at: now })
       else known.replaced.splice(0, known.replaced.length - OLDER_MAX)
     } else this.#states.set(token, { seq, removedAt, replaced: [], lost: [] })
     if (value) this.#keep(token, { rev: seq, content: { ...content, value } }, data.length)
@@ -367,9 +374,17 @@ export class RecordStream {
     this.changed(content, seq)
   }
 
-  // Deletes the older messages of a record.
-  async #cut({ lost, replaced }: State): Promise<void> {
-    const older = [...replaced]
+  #cutOld(): void {
+    const until = performance.now() - HELD_MS
+    while (this.#cuts.length > 0 && this.#cuts[0]!.at < until) {
+      const { state, seq } = this.#cuts.shift()!
+      void this.#cut(state, seq)
+    }
+  }
+
+  // Deletes the messages of a record that are older than that one.
+  async #cut({ lost, replaced }: State, before: number): Promise<void> {
+    const older = replaced.filter((seq) => seq < before)
     try {
       // If a message that lost were the first of its record, it would count.
       await Promise.all([...lost].map((seq) => this.#delete(seq, lost)))
@@ -542,6 +557,8 @@ export class RecordStream {
 function follows({ seq, removedAt }: State, replaced: number, now: Millis): boolean {
   return replaced >= seq || (replaced === 0 && now - removedAt > SILENT_MS)
 }
+
+const STANDS_STILL = 'NATS: the stream of records stands still'
 
 const REPLACED =
   'NATS: the stream of records was recreated or lost messages: restart this hub, and check which ' +
