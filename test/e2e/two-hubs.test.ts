@@ -163,7 +163,7 @@ test('each of two hubs and of three servers is killed in turn under play, and ea
   }
 })
 
-/** Servers were killed a moment ago. Each stream elects a leader of its own: nobody joins before. */
+/** Servers were killed a moment ago. Each stream elects a leader: nobody joins before. */
 async function natsIsWhole(): Promise<void> {
   for (const stream of ['holdfast-records', 'holdfast-blobs']) {
     await expect.poll(() => cluster.isWhole(stream)).toBe(true)

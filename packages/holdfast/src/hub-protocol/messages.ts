@@ -302,8 +302,8 @@ export const fromHub = message({
   ],
   /**
    * Whether the hub's store answers: while it does not, nobody founds a room, opens a stored one or
-   * takes over. Sent at each change, and behind `signs` if it does not. Builds that do not know this
-   * message drop it.
+   * takes over. Sent at each change, and behind `signs` if it does not. Builds that do not know
+   * this message drop it.
    */
   store: [21, record({ answers: flag })],
   /** Behind `welcome`, to members of this version: the key by which the hub signs. */

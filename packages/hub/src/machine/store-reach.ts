@@ -1,9 +1,9 @@
 /**
  * Whether the hub's store answers, as streams hear of it.
  *
- * While it does not, nobody founds a room, opens a stored one or takes over; members who play go on.
- * A store fails if a write fails or takes STILL_MS. One that several hubs share fails as well if it
- * acknowledges no heartbeat for STILL_MS.
+ * While it does not, nobody founds a room, opens a stored one or takes over; members who play go
+ * on. A store fails if a write fails or takes STILL_MS. One that several hubs share fails as well
+ * if it acknowledges no heartbeat for STILL_MS.
  */
 
 import { fromHub } from '../../../holdfast/src/hub-protocol/messages.ts'

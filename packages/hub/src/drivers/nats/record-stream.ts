@@ -13,12 +13,12 @@
  * change that was acknowledged before. The bytes of a message never change.
  *
  * A hub whose change counts deletes the older messages of the record: so the first message of a
- * record always counts, and so does the first after some that were missed. It does so HELD_MS later,
- * which is longer than a read takes. A hub that is behind would otherwise miss the older message,
- * which is deleted, and not have come to the newer one: to it the record would not exist. Each is
- * deleted by its number, for a server before 2.9.18 that replays a purge of one subject as it starts
- * may purge the whole stream (nats-server #4196); and it is erased, for otherwise it may come back
- * when a server is killed.
+ * record always counts, and so does the first after some that were missed. It does so HELD_MS
+ * later, which is longer than a read takes. Otherwise a hub that is behind may find the older
+ * message deleted and not have come to the newer one: to that hub the record would not exist. Each
+ * is deleted by its number, for a server before 2.9.18 that replays a purge of one subject as it
+ * starts may purge the whole stream (nats-server #4196); and it is erased, for otherwise it may
+ * come back when a server is killed.
  */
 
 import type { JetStreamClient, JetStreamManager, JsMsg, PushConsumer } from '@nats-io/jetstream'
