@@ -132,12 +132,14 @@ function answer(stranger: Stranger): void {
   })
 }
 
-function keepAlive(all: readonly Stranger[]): void {
+/** Pings on all, as members do. */
+export function keepAlive(all: readonly Stranger[]): void {
   let turn = 0
-  setInterval(() => {
+  const timer = setInterval(() => {
     turn++
     for (let at = turn % TURNS; at < all.length; at += TURNS) {
       all[at]!.say({ kind: 'ping', count: turn })
     }
   }, PING_MS / TURNS)
+  timer.unref()
 }

@@ -2,8 +2,9 @@
  * A server that says what it weighs once its garbage is collected: a hub on a file, or, beside it,
  * a plain server of WebSockets that hears whatever comes and does nothing.
  *
- *     node weighed.js FILE        a hub that keeps what it has in that file
- *     node weighed.js             the plain server
+ *     node weighed.js FILE            a hub that keeps what it has in that file
+ *     node weighed.js nats://A,B,C    a hub on those servers of NATS
+ *     node weighed.js                 the plain server
  */
 
 import { createServer } from 'node:http'
@@ -21,7 +22,11 @@ const collect = runInNewContext('gc') as () => void
 process.on('disconnect', () => process.exit())
 const [, , store] = process.argv
 const server = createServer()
-if (store !== undefined) hub({ server, store, limits: unbound() })
+if (store?.startsWith('nats://')) {
+  const { nats } = await import('../../packages/hub/src/nats.ts')
+  const shared = await nats({ servers: store.split(',') })
+  hub({ server, store: shared, limits: unbound() })
+} else if (store !== undefined) hub({ server, store, limits: unbound() })
 else {
   const plain = new WebSocketServer({ server, perMessageDeflate: false })
   plain.on('connection', (socket) => socket.on('message', () => {}))

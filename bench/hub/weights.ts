@@ -48,7 +48,7 @@ async function grown(
   file: string | null,
   { count, looks }: Scale,
 ): Promise<Pick<Weighed, 'count' | 'each'>> {
-  const server = await Server.start(file)
+  const server = await WeighedServer.start(file)
   const warm = await load(order(kind, server.url, WARM[kind], 1))
   await warm.begin(0)
   await warm.end()
@@ -72,7 +72,7 @@ async function restarted(
 ): Promise<Pick<Weighed, 'count' | 'each'>> {
   const weights: Weight[] = []
   for (const one of [join(folder, 'none.db'), file]) {
-    const server = await Server.start(one)
+    const server = await WeighedServer.start(one)
     const warm = await load(order('streams', server.url, WARM.streams, 3))
     await warm.begin(0)
     await warm.end()
@@ -93,22 +93,27 @@ function share(before: Weight, after: Weight, count: number): Weight {
   return { rss: (after.rss - before.rss) / count, heap: (after.heap - before.heap) / count }
 }
 
-class Server {
+/** A server that says what it weighs. */
+export class WeighedServer {
   readonly url: string
+  readonly pid: number
   readonly #child: ReturnType<typeof start>
 
   private constructor(child: ReturnType<typeof start>, port: number) {
     this.#child = child
+    this.pid = child.pid!
     this.url = `http://127.0.0.1:${port}/`
   }
 
-  static async start(file: string | null): Promise<Server> {
-    const child = start(new URL('./weighed.js', import.meta.url), file === null ? [] : [file])
+  /** @param store  a file, or servers of NATS; null for a server that is no hub */
+  static async start(store: string | null): Promise<WeighedServer> {
+    const child = start(new URL('./weighed.js', import.meta.url), store === null ? [] : [store])
     const listens = (said: unknown): said is { port: number } => 'port' in (said as object)
     const { port } = await heard(child, listens, 'a server to weigh', READY_MS)
-    return new Server(child, port)
+    return new WeighedServer(child, port)
   }
 
+  /** @param looks  how often it is weighed: the least counts */
   async weight(looks: number): Promise<Weight> {
     const least = { rss: Infinity, heap: Infinity }
     for (let look = 0; look < looks; look++) {

@@ -57,13 +57,6 @@ export class Places {
   }
 }
 
-/** Memory of a process, in bytes. */
-export function memoryOf(pid: number): number {
-  const [, kib = ''] =
-    /^VmRSS:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'latin1')) ?? []
-  return Number(kib) * 1_024
-}
-
 /** Processor time of a process so far, in ms. */
 export function processorMs(pid: number): number {
   const fields = readFileSync(`/proc/${pid}/stat`, 'latin1').split(') ')[1]!.split(' ')

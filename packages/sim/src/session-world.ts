@@ -142,7 +142,8 @@ export function world({ closed = [], hubs = 1, ...options }: WorldOfSessions): S
   }
 }
 
-function linksOf(node: SimNode): HubLinks {
+/** The streams between the hubs of a world. */
+export function linksOf(node: SimNode): HubLinks {
   const urlOfBoot = (boot: number): string => `hubs:${boot}`
   return {
     listen: (boot, accept) => void node.listen(urlOfBoot(boot), (stream) => accept(stream)),
