@@ -5,19 +5,7 @@
 // that are killed and started again one after the other; answers of a store are lost.
 // Slow: each time the servers elect a leader, which takes some seconds.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
-import {
-  afterAll,
-  afterEach,
-  beforeAll,
-  beforeEach,
-  describe,
-  expect,
-  onTestFinished,
-  test,
-  vi,
-} from 'vitest'
-import { jetstreamManager } from '@nats-io/jetstream'
-import { connect } from '@nats-io/transport-node'
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { HoldfastError } from '../../packages/holdfast/src/machine.ts'
 import type { HubLinks, Store, StoredRecord } from '../../packages/holdfast/src/ports.ts'
 import { createNodeLoop } from '../../packages/holdfast/src/drivers/net/loop-node.ts'
@@ -126,8 +114,6 @@ test('a record that is removed and made again for long keeps its last change for
 
 test('no record is lost, and no other message left, as each server is killed and started again', async () => {
   const { store } = await open('whole')
-  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-  const { streams } = await jetstreamManager(connection)
   await put(store, 'first', Uint8Array.of(7))
   const change = async (times: number): Promise<void> => {
     for (let left = times; left > 0;) {
@@ -146,26 +132,17 @@ test('no record is lost, and no other message left, as each server is killed and
     expect(await got(fresh, 'first')).toMatchObject({ value: Uint8Array.of(7) })
     fresh.close()
     // All servers have the stream again.
-    const isWhole = async (): Promise<boolean> => {
-      const found = await streams.info('whole-records').catch(() => null)
-      const replicas = found?.cluster?.replicas ?? []
-      return replicas.length === 2 && replicas.every(({ current }) => current)
-    }
-    while (!(await isWhole())) await turn()
+    while (!(await cluster.isWhole('whole-records'))) await turn()
   }
-  // What was replaced stays a while. Stores that were closed have left some barriers as well.
+  // The store deletes replaced messages after HELD_MS. Closed stores have left a few barriers.
   await change(1)
-  while ((await streams.info('whole-records')).state.messages > 20) await got(store, 'a')
-  await connection.close()
+  while ((await cluster.state('whole-records')).messages > 20) await got(store, 'a')
 })
 
 test('blobs that a record no longer names are removed', async () => {
   const { store } = await open('blobs')
   for (let n = 1; n <= 9; n++) await put(store, 'a', Uint8Array.of(n), [['x', Uint8Array.of(n)]])
-  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-  const { streams } = await jetstreamManager(connection)
-  while ((await streams.info('blobs-blobs')).state.messages !== 1) await turn()
-  await connection.close()
+  while ((await cluster.state('blobs-blobs')).messages !== 1) await turn()
   expect(await blobsOf(store, 'a', 'x')).toEqual([Uint8Array.of(9)])
 })
 
@@ -248,72 +225,94 @@ async function deafProxy(host: string, word: string): Promise<DeafProxy> {
   return Object.assign(proxy, { port: (server.address() as AddressInfo).port })
 }
 
-/** What was replaced is deleted. The test's clock is a fake. */
-async function cutOff(store: Store): Promise<void> {
-  await got(store, 'a')
-  vi.advanceTimersByTime(HELD_MS + 1)
-  await got(store, 'a')
-}
-
-/** How many messages of a record a bucket has. */
+/** The messages of a record that a bucket has. */
 async function messagesOf(bucket: string, key: string, at = cluster): Promise<number> {
-  const connection = await connect({ servers: at.servers.map((url) => new URL(url).host) })
-  const { streams } = await jetstreamManager(connection)
-  const filter = `holdfast.${bucket}.record.${key}`
-  const { state } = await streams.info(`${bucket}-records`, { subjects_filter: filter })
-  await connection.close()
-  return state.subjects?.[filter] ?? 0
+  const subject = `holdfast.${bucket}.record.${key}`
+  const { subjects } = await at.state(`${bucket}-records`, subject)
+  return subjects?.[subject] ?? 0
 }
 
-test('what a change replaced stays for as long as a read may take, and goes then', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const { store } = await open('held')
-  for (const n of [1, 2, 3]) await put(store, 'a', Uint8Array.of(n))
-  vi.advanceTimersByTime(HELD_MS - 1)
-  await got(store, 'a')
-  expect(await messagesOf('held', 'a')).toBe(3)
-  await cutOff(store)
-  while ((await messagesOf('held', 'a')) !== 1) await turn()
-  expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
-})
-
-test('a store that missed many changes of a record takes the newest', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const [late, busy] = [await open('missed'), await open('missed')].map(({ store }) => store)
-  const first = await put(late!, 'a', Uint8Array.of(1))
-  await loseConsumers('missed')
-  for (let n = 2; n <= 30; n++) await put(busy!, 'a', Uint8Array.of(n))
-  await cutOff(busy!)
-  const found = { value: Uint8Array.of(30) }
-  expect(await got(late!, 'a')).toMatchObject(found)
-  expect(await cas(late!, 'a', first, Uint8Array.of(0))).toBe('conflict')
-  expect(await got(busy!, 'a')).toMatchObject(found)
-})
-
-test('a store that missed that a record was removed and created again has the new one', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const [late, busy] = [await open('again'), await open('again')].map(({ store }) => store)
-  const first = await put(late!, 'a', Uint8Array.of(1))
-  expect(await got(busy!, 'a')).toMatchObject({ rev: first })
-  await loseConsumers('again')
-  await put(busy!, 'a', null)
-  const rev = await put(busy!, 'a', Uint8Array.of(2))
-  // That deletes what the first store has not seen.
-  await put(busy!, 'a', Uint8Array.of(3))
-  await cutOff(busy!)
-  const { store: fresh } = await open('again')
-  for (const store of [late!, busy!, fresh]) {
-    expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
-  }
-  expect(rev).toBeGreaterThan(first)
-})
-
-describe('after ten minutes', () => {
+describe('with a clock by hand', () => {
   beforeEach(() => void vi.useFakeTimers({ toFake: ['performance'] }))
   afterEach(() => void vi.useRealTimers())
+
+  /** Makes the store delete the messages that it replaced. */
+  async function deleteReplaced(store: Store): Promise<void> {
+    await got(store, 'a')
+    vi.advanceTimersByTime(HELD_MS + 1)
+    await got(store, 'a')
+  }
+
+  test('a replaced message is deleted, but later than any read ends', async () => {
+    const { store } = await open('held')
+    for (const n of [1, 2, 3]) await put(store, 'a', Uint8Array.of(n))
+    vi.advanceTimersByTime(HELD_MS - 1)
+    await got(store, 'a')
+    expect(await messagesOf('held', 'a')).toBe(3)
+    await deleteReplaced(store)
+    while ((await messagesOf('held', 'a')) !== 1) await turn()
+    expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
+  })
+
+  test('a read of a process that stood still meanwhile fails, and the next one does not', async () => {
+    const { store } = await open('stood')
+    await put(store, 'a', Uint8Array.of(1))
+    const read = got(store, 'a')
+    // It has begun, and no answer has come: that takes a turn of the event loop.
+    for (let n = 0; n < 9; n++) await Promise.resolve()
+    vi.advanceTimersByTime(HELD_MS)
+    expect(await read).toMatchObject({ code: 'store', message: /stands still/ })
+    expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(1) })
+  })
+
+  test('a store that missed many changes of a record takes the newest', async () => {
+    const [late, busy] = [await open('missed'), await open('missed')].map(({ store }) => store)
+    const first = await put(late!, 'a', Uint8Array.of(1))
+    await loseConsumers('missed')
+    for (let n = 2; n <= 30; n++) await put(busy!, 'a', Uint8Array.of(n))
+    await deleteReplaced(busy!)
+    const found = { value: Uint8Array.of(30) }
+    expect(await got(late!, 'a')).toMatchObject(found)
+    expect(await cas(late!, 'a', first, Uint8Array.of(0))).toBe('conflict')
+    expect(await got(busy!, 'a')).toMatchObject(found)
+  })
+
+  test('a store that missed that a record was removed and created again has the new one', async () => {
+    const [late, busy] = [await open('again'), await open('again')].map(({ store }) => store)
+    const first = await put(late!, 'a', Uint8Array.of(1))
+    expect(await got(busy!, 'a')).toMatchObject({ rev: first })
+    await loseConsumers('again')
+    await put(busy!, 'a', null)
+    const rev = await put(busy!, 'a', Uint8Array.of(2))
+    // That deletes what the first store has not seen.
+    await put(busy!, 'a', Uint8Array.of(3))
+    await deleteReplaced(busy!)
+    const { store: fresh } = await open('again')
+    for (const store of [late!, busy!, fresh]) {
+      expect(await got(store, 'a')).toMatchObject({ value: Uint8Array.of(3) })
+    }
+    expect(rev).toBeGreaterThan(first)
+  })
+
+  test('what was deleted does not come back when a server is killed', async () => {
+    const single = await NatsCluster.start(1)
+    const servers = single.servers.map((url) => new URL(url))
+    const { store } = await openNats(createNodeLoop(), { servers, bucket: 'one', replicas: 1 })
+    for (let n = 1; n <= 200; n++) await put(store, 'a', Uint8Array.of(n))
+    await put(store, 'a', null)
+    await deleteReplaced(store)
+    while ((await messagesOf('one', 'a', single)) > 1) await turn()
+    vi.useRealTimers()
+    await single.kill(0)
+    single.start(0)
+    while ((await got(store, 'b')) instanceof HoldfastError) await turn()
+    await put(store, 'b', Uint8Array.of(1))
+    // Both records, and barriers.
+    const { messages } = await single.state('one-records')
+    expect(messages).toBeLessThan(10)
+    store.close()
+    await single.end()
+  })
 
   test('nothing is left of a removed record', async () => {
     const { store } = await open('gone')
@@ -321,15 +320,11 @@ describe('after ten minutes', () => {
     await put(store, 'a', null)
     vi.advanceTimersByTime(REMOVED_MS + 1)
     await put(store, 'b', Uint8Array.of(1))
-    const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-    const { streams } = await jetstreamManager(connection)
     const left = async (): Promise<string[]> => {
-      const { state } = await streams.info('gone-records', { subjects_filter: '*.*.record.*' })
-      return Object.keys(state.subjects ?? {})
+      return Object.keys((await cluster.state('gone-records', '*.*.record.*')).subjects ?? {})
     }
     while ((await left()).length > 1) await turn()
     expect(await left()).toEqual(['holdfast.gone.record.b'])
-    await connection.close()
   })
 
   test('a store that has heard nothing learns what was removed, and created again', async () => {
@@ -349,48 +344,18 @@ describe('after ten minutes', () => {
   })
 })
 
-test('what was deleted does not come back when a server is killed', async () => {
-  vi.useFakeTimers({ toFake: ['performance'] })
-  onTestFinished(() => void vi.useRealTimers())
-  const single = await NatsCluster.start(1)
-  const servers = single.servers.map((url) => new URL(url))
-  const { store } = await openNats(createNodeLoop(), { servers, bucket: 'one', replicas: 1 })
-  for (let n = 1; n <= 200; n++) await put(store, 'a', Uint8Array.of(n))
-  await put(store, 'a', null)
-  await cutOff(store)
-  while ((await messagesOf('one', 'a', single)) > 1) await turn()
-  vi.useRealTimers()
-  await single.kill(0)
-  single.start(0)
-  while ((await got(store, 'b')) instanceof HoldfastError) await turn()
-  await put(store, 'b', Uint8Array.of(1))
-  const connection = await connect({ servers: servers.map(({ host }) => host) })
-  const { streams } = await jetstreamManager(connection)
-  // Both records, and barriers.
-  const { messages } = (await streams.info('one-records')).state
-  await connection.close()
-  expect(messages).toBeLessThan(10)
-  store.close()
-  await single.end()
-})
-
 /** The consumers of a bucket's stores are lost. */
 async function loseConsumers(bucket: string): Promise<void> {
-  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-  const { consumers } = await jetstreamManager(connection)
-  for await (const { name } of consumers.list(`${bucket}-records`)) {
-    await consumers.delete(`${bucket}-records`, name)
-  }
-  await connection.close()
+  const stream = `${bucket}-records`
+  await cluster.manage(async ({ consumers }) => {
+    for await (const { name } of consumers.list(stream)) await consumers.delete(stream, name)
+  })
 }
 
 test('a store notices that its stream was recreated', async () => {
   const { store } = await open('replaced')
   for (let n = 0; n < 5; n++) await put(store, 'a', Uint8Array.of(n))
-  const connection = await connect({ servers: cluster.servers.map((url) => new URL(url).host) })
-  const { streams } = await jetstreamManager(connection)
-  await streams.delete('replaced-records')
-  await connection.close()
+  await cluster.manage(({ streams }) => streams.delete('replaced-records'))
   const { store: other } = await open('replaced')
   await put(other, 'a', Uint8Array.of(9))
   const message = expect.stringContaining('was recreated') as string

@@ -5,7 +5,7 @@ import { once } from 'node:events'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { jetstreamManager, type StreamInfo } from '@nats-io/jetstream'
+import { type JetStreamManager, jetstreamManager, type StreamState } from '@nats-io/jetstream'
 import { connect } from '@nats-io/transport-node'
 import { freePort } from './free-port.ts'
 
@@ -59,28 +59,31 @@ export class NatsCluster {
     return join(this.#folder, `${at}.conf`)
   }
 
-  /** The bytes of a stream. */
-  async stored(stream: string): Promise<number> {
-    return (await this.#info(stream)).state.bytes
+  /** Asks the servers through a connection of its own. */
+  async manage<Value>(ask: (manager: JetStreamManager) => Promise<Value>): Promise<Value> {
+    const connection = await connect({ servers: this.servers.map((url) => new URL(url).host) })
+    try {
+      return await ask(await jetstreamManager(connection))
+    } finally {
+      await connection.close()
+    }
+  }
+
+  /** The messages of a stream and their bytes. @param subject  counts those of such subjects */
+  async state(stream: string, subject?: string): Promise<StreamState> {
+    const filter = subject === undefined ? {} : { subjects_filter: subject }
+    return (await this.manage(({ streams }) => streams.info(stream, filter))).state
   }
 
   /** Whether a stream has a leader, and all other servers have all of it. */
   async isWhole(stream: string): Promise<boolean> {
     try {
-      const { leader, replicas = [] } = (await this.#info(stream)).cluster ?? {}
+      const { cluster } = await this.manage(({ streams }) => streams.info(stream))
+      const { leader, replicas = [] } = cluster ?? {}
       const others = replicas.filter(({ current, offline }) => current && !offline)
       return Boolean(leader) && others.length === this.servers.length - 1
     } catch {
       return false
-    }
-  }
-
-  async #info(stream: string): Promise<StreamInfo> {
-    const connection = await connect({ servers: this.servers.map((url) => new URL(url).host) })
-    try {
-      return await (await jetstreamManager(connection)).streams.info(stream)
-    } finally {
-      await connection.close()
     }
   }
 

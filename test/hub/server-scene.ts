@@ -40,7 +40,7 @@ export class Scene {
   /** Whether the store holds back its answers to reads, in `held`. */
   isHeld = false
   readonly held: (() => void)[] = []
-  /** Asks for the answers to changes that were not answered. */
+  /** Each of these asks `answer` once more about a change that had none. */
   readonly late: (() => void)[] = []
   /** Whether the store says at once that it can be written. */
   isChecked = true

@@ -114,7 +114,7 @@ test('a hub whose store does not answer says so within two seconds', async () =>
   expect([heard(after).at(-1), one.server.health().ok]).toEqual([heard(before).at(-1), true])
 })
 
-test('a hub says so as well if only the record of a room is not written for two seconds', async () => {
+test('a hub whose store leaves the record of one room unwritten for two seconds says so', async () => {
   const { one, disk } = await pair()
   const caller = new Caller(one.server)
   const told = (): unknown[] => {
@@ -133,7 +133,7 @@ test('a hub says so as well if only the record of a room is not written for two 
   expect([told(), one.server.health().ok]).toEqual([[false, true], true])
 })
 
-test('a hub whose store refuses some writes says so once, and once that none fails any more', async () => {
+test('a hub whose store refuses only some writes says so once, and once that all succeed', async () => {
   const { one, disk } = await pair()
   const caller = new Caller(one.server)
   const told = (): unknown[] => {

@@ -104,7 +104,7 @@ describe('a heartbeat', () => {
     expect(lastOf(two!, stream)).toMatchObject({ kind: 'attached' })
     pass(5 * BEAT_MS, one!)
     expect(heartbeatsOn(one!)).toEqual(['hub rt'])
-    // Nor does it say that its store is gone.
+    // It does not tell its streams that the store is gone.
     expect(one!.heard.get(streams[0]!)).not.toContainEqual({ kind: 'store', answers: false })
   })
 
@@ -320,7 +320,7 @@ test('a room is found by the name that another hub gave it before any news of th
   const { two, room, there, aside } = renamed()
   const stream = two.open()
   there.ask(stream, 6, { room: aside })
-  // Its record again, to open it, and its segments.
+  // The hub reads the record once more to open the room, and then its segments.
   for (let reads = 0; reads < 2; reads++) {
     two.read()
     two.write()
@@ -338,11 +338,11 @@ test('a name that is reserved for a former room is refused once the store has be
     there.ask(stream, 6, { room })
     return stream
   }
-  // Nobody moves it to another name than its own: that is not read.
+  // No hub moves the session to another name than its own, so the store is not asked.
   two.isRead = false
   expect(lastOf(two, ask(`other~${room.id}`))).toMatchObject(refused)
   expect(two.loads).toEqual([])
-  // No store has it by that name, or something that no hub wrote.
+  // The store has nothing under that name, or something that no hub wrote.
   const key = `1 g ${aside}`
   for (const found of [null, { value: Uint8Array.of(1), rev: 1_000 }]) {
     two.disk.records.delete(key)

@@ -84,7 +84,7 @@ test.each(['browser', 'node'] as const)(
   },
 )
 
-test('who plays is told that the hub waits for its store, and no longer', async () => {
+test('members hear when the hub waits for its store, and when it no longer does', async () => {
   const { w, all, told } = await room('browser', 20, 2)
   noteFailure(w.hub()!.turn, true)
   await w.run(50)
@@ -92,7 +92,7 @@ test('who plays is told that the hub waits for its store, and no longer', async 
   noteFailure(w.hub()!.turn, false)
   await w.run(50)
   expect(told.toSorted()).toEqual(['Ada up', 'Ada waiting', 'Grace up', 'Grace waiting'])
-  // A hub that is out of reach says nothing of its store, nor does the next one.
+  // While the hub is down members know nothing of its store. The next one has a store that answers.
   noteFailure(w.hub()!.turn, true)
   await w.run(50)
   w.killHub()

@@ -153,7 +153,7 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   }
 }
 
-// On a new stream the store is taken to answer. If it does not, the hub says so behind `signs`.
+// A new stream begins with a store that answers. If it does not, the hub says so behind `signs`.
 function noteStore({ member, ports }: Runtime, answers: boolean): void {
   if (answers === member.storeAnswers) return
   member.storeAnswers = answers
@@ -628,14 +628,14 @@ export function failureOf(run: Runtime): { code: ErrorCode; why: string } {
     const cure = isNewer(SEAL_VERSIONS, member.otherSeal) ? RELOAD : OUTDATED_ROOM
     return { code: 'version', why: `the room speaks ${theirs}, this build ${ours}: ${cure}` }
   }
-  return { code: 'timeout', why: `${whyOutside(run)} ${within}${storeReason(run, ': ')}` }
+  const reason = storeReason(run)
+  return { code: 'timeout', why: `${whyOutside(run)} ${within}${reason && `: ${reason}`}` }
 }
 
 // Empty if the store answers, or the hub gave a reason of its own.
-function storeReason({ member }: Runtime, before = ''): string {
-  const { storeAnswers, phase, unfound } = member
-  if (storeAnswers || (phase !== 'asking' && unfound !== '')) return ''
-  return `${before}the store of the hub does not answer`
+function storeReason({ member: { storeAnswers, phase, unfound } }: Runtime): string {
+  const isOther = storeAnswers || (phase !== 'asking' && unfound !== '')
+  return isOther ? '' : 'the store of the hub does not answer'
 }
 
 // Why we are not in although there is a hub.

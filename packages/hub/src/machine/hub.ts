@@ -333,7 +333,7 @@ export function failWrite(turn: Turn, place: string, why: string): void {
   for (const one of concerned) endWrite(turn, one)
 }
 
-// A hub may be gone: its streams end before its places are claimed.
+// A heartbeat came or failed. If a hub is gone its streams end before its places are claimed.
 function sweepHubs(turn: Turn): void {
   storeReach.sweep(turn)
   passing.sweep(turn)

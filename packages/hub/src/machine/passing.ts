@@ -166,7 +166,8 @@ export function receive(turn: Turn, connection: number, bytes: Uint8Array): void
   if (frame?.kind === 'knock') return out.knock(connection, frame.peer, frame.bytes)
   const message = frame && decode(fromHub, frame.bytes)
   // The process has had these from its own hub.
-  if (!message || ['welcome', 'signs', 'store'].includes(message.kind)) return
+  if (!message || message.kind === 'welcome' || message.kind === 'signs') return
+  if (message.kind === 'store') return
   const { passed } = from
   if ('request' in message && message.request === passed?.request?.request) passed.request = null
   noteMember(call, message)

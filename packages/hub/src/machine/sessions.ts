@@ -232,7 +232,7 @@ function isReserved(
   return rooms.has(session) || registers.rows.has(session)
 }
 
-// Another hub may have moved the session to the name that is reserved for it: the store knows.
+// Another hub may have moved the session to its reserved name: only the store knows.
 function mayHaveMoved(hub: Hub, { game, room }: Add): boolean {
   const session = asideSession(room)!
   const { archive: known, elsewhere: others, registers, sessionsElsewhere } = hub
@@ -243,7 +243,7 @@ function mayHaveMoved(hub: Hub, { game, room }: Add): boolean {
   return place?.game === game && asideOf({ room: place.room, session }) === room
 }
 
-/** The store has no record of a place: refuses the requests that ask for it as a reserved name. */
+/** Refuses the requests for a reserved name that the store has no record of. */
 export function refuseReserved(turn: Turn, place: string): void {
   const { hub, out } = turn
   const waiting = hub.waiting.get(place)

@@ -124,7 +124,7 @@ export interface Hub {
   archivedAt: Millis
   /** Null if no other hub has this store. */
   heartbeat: Heartbeat | null
-  /** Whether writes fail or take too long, and whether streams were told that it answers. */
+  /** `fails`: writes fail or take too long. `answers`: what streams were told last. */
   readonly store: { fails: boolean; answers: boolean }
   /** Places of other hubs, by `placeOf`, and those of their sessions. */
   elsewhere: Map<string, Elsewhere>

@@ -13,28 +13,28 @@ import { frameMessage } from '../../../holdfast/src/wire/relay.ts'
 import { isCutOff, STILL_MS } from './heartbeat.ts'
 import { type Call, type Hub, send, type Turn } from './state.ts'
 
-/** Writes fail or take too long, or do no longer. */
+/** Notes whether writes fail or take too long. */
 export function noteFailure(turn: Turn, fails: boolean): void {
   turn.hub.store.fails = fails
   sweep(turn)
 }
 
-/** Tells all streams if the store has stopped answering, or does again. */
+/** Tells all streams when the store stops answering, and when it answers again. */
 export function sweep({ hub, now, out }: Turn): void {
   const { store, heartbeat } = hub
-  // Its streams are about to be closed.
+  // A hub that leaves is about to close its streams.
   if (heartbeat?.isLeaving) return
   const answers = !store.fails && !isCutOff(hub, now)
   if (answers === store.answers) return
   store.answers = answers
   const news = frameMessage(encode(fromHub, { kind: 'store', answers }))
   for (const [connection, { greeted, isPassed }] of hub.connections) {
-    // The hub of a stream that is passed on here speaks for itself.
+    // A passed stream hears of the store of the hub that it came to.
     if (greeted && !isPassed) out.send(connection, news)
   }
 }
 
-/** A stream said hello. */
+/** Tells a stream that said hello if the store does not answer. */
 export function greet({ hub: { store }, connection, from, out }: Call): void {
   if (!store.answers && !from.isPassed) send(connection, { kind: 'store', answers: false }, out)
 }

@@ -526,7 +526,7 @@ export class HubServer {
     if (error) this.#failedAt = this.#loop.now()
   }
 
-  // Some writes may fail while others succeed.
+  // If some writes fail and others succeed, streams hear of it once.
   #noteStore(): void {
     const failed = this.#loop.now() < this.#failedAt + CALM_MS
     const fails = failed || this.#trouble !== null || this.#isLate

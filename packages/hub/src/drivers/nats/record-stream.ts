@@ -36,7 +36,7 @@ const BEHIND_MS: Millis = 400
 const FOLLOWERS_MAX = 4
 /** A read that takes longer fails. */
 const READ_MS: Millis = 10_000
-/** How long a message that was replaced stays: longer than any read. */
+/** A replaced message stays for this long: longer than any read takes. */
 export const HELD_MS: Millis = 2 * READ_MS
 /** Between two tries to read a message that a server does not have yet. */
 export const AGAIN_MS: Millis = 50
@@ -129,7 +129,7 @@ export class RecordStream {
   /** Messages of former barriers, to be deleted: of this store, and old ones that it found. */
   readonly #passed: number[] = []
   readonly #ownBarrier: Uint8Array
-  /** Own changes whose older messages are to be deleted, oldest first. */
+  /** Own changes whose older messages this store will delete, oldest first. */
   readonly #cuts: { readonly state: State; readonly seq: number; readonly at: Millis }[] = []
   /** Removed records, oldest first. */
   readonly #removed: { readonly token: string; readonly seq: number; readonly at: Millis }[] = []
@@ -204,14 +204,15 @@ export class RecordStream {
 
   async #reach(seq: number, giveUpAt: Millis): Promise<void> {
     if (this.#seq === 0) this.#follow(seq)
-    while (this.#seq < seq && !this.#isClosed) {
+    while (this.#seq < seq && !this.#isClosed && performance.now() <= giveUpAt) {
       if (await this.#reaches(seq, BEHIND_MS)) break
-      if (performance.now() > giveUpAt) throw new HoldfastError('store', STANDS_STILL)
       this.#follow(seq)
       await this.#catchUp(seq)
     }
-    // This process may have stood still: what was deleted meanwhile was not read.
-    if (performance.now() > giveUpAt) throw new HoldfastError('store', STANDS_STILL)
+    // A process that stood still has missed messages that were deleted meanwhile.
+    if (performance.now() > giveUpAt) {
+      throw new HoldfastError('store', 'NATS: the stream of records stands still')
+    }
   }
 
   // While NATS elects who places consumers, its servers still answer: each has the messages in
@@ -557,8 +558,6 @@ export class RecordStream {
 function follows({ seq, removedAt }: State, replaced: number, now: Millis): boolean {
   return replaced >= seq || (replaced === 0 && now - removedAt > SILENT_MS)
 }
-
-const STANDS_STILL = 'NATS: the stream of records stands still'
 
 const REPLACED =
   'NATS: the stream of records was recreated or lost messages: restart this hub, and check which ' +
