@@ -1,7 +1,7 @@
 /**
  * Colyseus's server.
  *
- *     node colyseus-server.js SETTING
+ *     node colyseus-server.js SETTING [CERT KEY]
  *
  * As its documentation says: one map of entities whose fields are float32; where a client sees a
  * part, the map is `view()` and each client has a StateView of its own to which entities are added
@@ -9,6 +9,8 @@
  * own. A quarter of a second may pass until a client's view is looked over; this is spread evenly.
  */
 
+import { readFileSync } from 'node:fs'
+import { createServer } from 'node:https'
 import { peer } from '../processes/peers.ts'
 import type { Colyseus, Entity, RoomClient, State } from './colyseus.ts'
 import { Interest } from './interest.ts'
@@ -19,7 +21,8 @@ import { type Path, paths, place, type Place } from './workload.ts'
 /** A client's view is looked over every so many ticks. */
 const LOOK_EVERY = 5
 
-const setting = JSON.parse(process.argv[2]!) as Setting
+const [settingText, cert, key] = process.argv.slice(2) as [string, string?, string?]
+const setting = JSON.parse(settingText) as Setting
 process.on('disconnect', () => process.exit())
 const colyseus = await peer<Colyseus>('colyseus')
 const { t, schema, StateView } = colyseus
@@ -105,7 +108,11 @@ function say(said: ServerSaid): void {
   process.send?.(said)
 }
 
-const transport = new colyseus.WebSocketTransport({})
+const tls =
+  cert === undefined || key === undefined
+    ? {}
+    : { server: createServer({ cert: readFileSync(cert), key: readFileSync(key) }) }
+const transport = new colyseus.WebSocketTransport(tls)
 const server = new colyseus.Server({ transport, greet: false })
 server.define('arena', Arena)
 await server.listen(0, '127.0.0.1')

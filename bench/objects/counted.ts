@@ -6,6 +6,7 @@
  */
 
 import type { UdpDatagrams } from '../../packages/holdfast/src/drivers/net/udp.ts'
+import { openStreams } from '../../packages/holdfast/src/drivers/net/streams.ts'
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import type { Connect, Environment, OpenDatagrams } from '../../packages/holdfast/src/ports.ts'
 import type { Way, Wire } from './words.ts'
@@ -23,11 +24,13 @@ export class Counted {
 
   constructor(way: Way, kind: Environment['kind']) {
     const own = nodeEnvironment(way === 'udp' ? {} : null)
+    const connect = this.#stream(own.connect)
     this.environment = {
       ...own,
       kind,
-      carriers: own.carriers.map((open) => this.#datagrams(open)),
-      connect: this.#stream(own.connect),
+      carriers:
+        way === 'udp' ? own.carriers.map((open) => this.#datagrams(open)) : [openStreams(connect)],
+      connect,
     }
   }
 

@@ -4,7 +4,7 @@
  *     node holdfast-server.js SETTING URL WAY
  */
 
-import { join } from '../../packages/holdfast/src/node.ts'
+import { host } from '../../packages/holdfast/src/node.ts'
 import { eyeType, thingType } from './thing.ts'
 import { asked, beat } from './ticks.ts'
 import type { ServerSaid, Setting, Way } from './words.ts'
@@ -15,7 +15,7 @@ const setting = JSON.parse(settingText) as Setting
 process.on('disconnect', () => process.exit())
 
 const Thing = thingType(setting)
-const session = await join({
+const session = await host({
   game: 'objects',
   name: 'primary',
   types: [Thing, eyeType(setting)],
@@ -23,6 +23,7 @@ const session = await join({
   playersMax: 256,
   updatesPerSecond: HZ,
   udp: way === 'udp' ? {} : null,
+  ...(way === 'ws' ? { listen: { port: 0 } } : {}),
 })
 const ways = paths(setting.seed, setting.objects)
 const at = place()

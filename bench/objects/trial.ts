@@ -4,8 +4,20 @@ import type { ChildProcess } from 'node:child_process'
 import { cpus } from 'node:os'
 import { end, heard, startOn } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
+import { HEADERS } from './counted.ts'
+import type { Traffic } from './floor.ts'
 import { BIN } from './words.ts'
-import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Way, Window, Wire } from './words.ts'
+import type {
+  Asked,
+  Certificate,
+  ClientsSaid,
+  ServerSaid,
+  Setting,
+  Shown,
+  Way,
+  Window,
+  Wire,
+} from './words.ts'
 import { TICK_MS } from './workload.ts'
 
 /** Processes of clients. */
@@ -51,21 +63,28 @@ export interface Length {
 type Served = ServerSaid & { kind: 'served' }
 type Saw = ClientsSaid & { kind: 'saw' }
 
-/** Colyseus. */
-export async function colyseus(setting: Setting, length: Length): Promise<Found> {
+/** Colyseus. @param tls  what its WebSockets are sealed with; null for nothing */
+export async function colyseus(
+  setting: Setting,
+  length: Length,
+  tls: Certificate | null,
+): Promise<Found> {
   const words = JSON.stringify(setting)
   const clusters = await stand(
     'colyseus-clients',
     shares(setting.clients, 0).map((share) => [words, ...share, SCREENS]),
   )
-  const server = startOn(SERVER_CORE, script('colyseus-server'), [words])
+  const server = startOn(SERVER_CORE, script('colyseus-server'), [
+    words,
+    ...(tls ? [tls.cert, tls.key] : []),
+  ])
   const { port } = await heard(server, isServing, 'the server', OPEN_MS)
-  await join(clusters, `ws://127.0.0.1:${port}`)
+  await join(clusters, `${tls ? 'wss' : 'ws'}://127.0.0.1:${port}`)
   return measure(setting, length, [server], clusters)
 }
 
 /**
- * Holdfast, over UDP or through the hub. Where the machine is so busy that somebody takes over,
+ * Holdfast. Where the machine is so busy that somebody takes over,
  * nothing was measured, and it is tried again.
  *
  * @throws Error if that does not help
@@ -87,7 +106,7 @@ class Unsteady extends Error {}
 async function held(setting: Setting, length: Length, way: Way): Promise<Found> {
   const words = JSON.stringify(setting)
   // The backup is behind the hub, where a primary that is held up for a moment is not suspected.
-  const backup = [words, 0, 1, 0, 'ws', 'node']
+  const backup = [words, 0, 1, 0, 'relay', 'node']
   const others = shares(setting.clients - 1, 1).map((share) => [
     ...[words, ...share],
     ...[SCREENS, way, 'browser'],
@@ -101,6 +120,36 @@ async function held(setting: Setting, length: Length, way: Way): Promise<Found> 
   await join(clusters.slice(0, 1), url)
   await join(clusters.slice(1), url)
   return measure(setting, length, [server, hub], clusters)
+}
+
+/** The floor under what Holdfast did in that setting, see floor.ts. */
+export async function floor(
+  setting: Setting,
+  length: Length,
+  way: Way,
+  { down, up }: Found,
+): Promise<Found> {
+  const traffic = JSON.stringify({ down: bare(down, way), up: bare(up, way) } satisfies Traffic)
+  const all = shares(setting.clients, 0).map(([, count]) => [traffic, way, count])
+  const clusters = await stand('floor-clients', all)
+  const servers: ChildProcess[] = []
+  const serve = async (name: string, words: string[]): Promise<number> => {
+    const server = startOn(SERVER_CORE, script(name), words)
+    servers.push(server)
+    return (await heard(server, isServing, name, OPEN_MS)).port
+  }
+  const relay = way === 'relay' ? await serve('floor-hub', []) : 0
+  const door = `ws://127.0.0.1:${relay}`
+  const port = await serve('floor-server', [traffic, way, ...(relay > 0 ? [door] : [])])
+  const url = { udp: String(port), ws: `ws://127.0.0.1:${port}`, relay: door }[way]
+  // To a relay the first is the server.
+  await join(clusters, url)
+  return measure(setting, length, servers.toReversed(), clusters)
+}
+
+function bare({ bytes, packets }: Wire, way: Way): Wire {
+  const header = way === 'udp' ? HEADERS.udp : HEADERS.tcp
+  return { bytes: Math.max(packets, bytes - packets * header), packets }
 }
 
 // All processes stand before the first joins: to start one holds up all others for a moment.
@@ -165,7 +214,7 @@ function foundIn(
     packets: sum(saw.map((one) => one[way].packets)) / ticks / clients,
   })
   const screens = saw.filter((one) => one.shown.length > 0)
-  const ways = screens[0]!.shown.map(({ name }) => name)
+  const ways = screens[0]?.shown.map(({ name }) => name) ?? []
   return {
     cpuMs: sum(served.map((one) => one.cpuMs)) / ticks,
     cpus: served.map((one) => one.cpuMs / ticks),

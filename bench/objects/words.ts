@@ -11,8 +11,17 @@ export interface Setting {
   loss: number
 }
 
-/** How Holdfast's members reach each other: directly, or over WebSockets through the hub. */
-export type Way = 'udp' | 'ws'
+/**
+ * How Holdfast's members reach the server: over UDP, over WebSockets at which it listens itself, or
+ * over WebSockets through the hub.
+ */
+export type Way = 'udp' | 'ws' | 'relay'
+
+/** A certificate and its key: files in PEM. */
+export interface Certificate {
+  cert: string
+  key: string
+}
 
 /** Which ticks are measured; the first tick is at `at` on the clock of the machine. */
 export interface Window {

@@ -1,0 +1,81 @@
+/**
+ * Some of the floor's clients in one process.
+ *
+ *     node floor-clients.js TRAFFIC udp|ws|relay COUNT
+ */
+
+import { createSocket } from 'node:dgram'
+import { once } from 'node:events'
+import { WebSocket } from 'ws'
+import { HEADERS } from './counted.ts'
+import { ciphers, Due, Packets, type Traffic } from './floor.ts'
+import { asked } from './ticks.ts'
+import { type Counting, used } from './used.ts'
+import type { ClientsSaid, Way } from './words.ts'
+
+const [trafficText, way, countText] = process.argv.slice(2) as [string, Way, string]
+const { down, up } = JSON.parse(trafficText) as Traffic
+process.on('disconnect', () => process.exit())
+
+const own = await ciphers()
+const acks = new Packets(own, up.bytes / up.packets)
+const header = way === 'udp' ? HEADERS.udp : HEADERS.tcp
+const wires: Counting[] = []
+
+/** One that is there once something came. @param open  resolves to what sends */
+async function dial(
+  open: (came: (bytes: Uint8Array) => void) => Promise<(bytes: Uint8Array) => void>,
+): Promise<void> {
+  const wire = { down: { bytes: 0, packets: 0 }, up: { bytes: 0, packets: 0 } }
+  wires.push(wire)
+  const due = new Due(up.packets / down.packets)
+  let first = (): void => {}
+  const isThere = new Promise<void>((resolve) => (first = resolve))
+  const send = await open((bytes) => {
+    first()
+    Packets.open(own, bytes)
+    count(wire.down, bytes)
+    for (let left = due.next(); left > 0; left--) say(acks.sealed(0))
+  })
+  const say = (bytes: Uint8Array): void => {
+    count(wire.up, bytes)
+    send(bytes)
+  }
+  say(acks.sealed(0))
+  await isThere
+}
+
+function count(wire: { bytes: number; packets: number }, { length }: Uint8Array): void {
+  wire.bytes += length + header
+  wire.packets++
+}
+
+async function join(url: string): Promise<void> {
+  for (let client = 0; client < Number(countText); client++) {
+    await dial(async (came) => {
+      if (way === 'udp') {
+        const socket = createSocket('udp4')
+        socket.on('message', came)
+        socket.connect(Number(url), '127.0.0.1')
+        await once(socket, 'connect')
+        return (bytes) => socket.send(bytes)
+      }
+      const socket = new WebSocket(url, { perMessageDeflate: false })
+      socket.on('message', came)
+      await once(socket, 'open')
+      return (bytes) => socket.send(bytes)
+    })
+  }
+}
+
+function tell(said: ClientsSaid): void {
+  process.send?.(said)
+}
+
+asked('join', ({ url }) => void join(url).then(() => tell({ kind: 'joined' })))
+asked('begin', ({ window }) => {
+  void used(window, wires).then((took) => {
+    tell({ kind: 'saw', ...took, shown: [], wanted: 0, missing: 0, has: 0 })
+  })
+})
+tell({ kind: 'stands' })
