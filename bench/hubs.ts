@@ -217,7 +217,7 @@ async function many(places: Places, plan: Plan): Promise<Found> {
   await pause(plan.settle)
   const [before, earlier] = [await weights(), await places.cluster.state('holdfast-records')]
   await Promise.all(founders.map((founder, at) => foundRooms(founder, at, plan.rooms / FOUNDERS)))
-  await pause(plan.settle)
+  // A room that its member left lasts for 30 s: until then all is measured.
   const after = await weights()
   if (founders.some(({ isOver }) => isOver)) throw new Error('the hub dropped a stream')
   const each = (part: 'rss' | 'heap'): number[] =>
@@ -256,6 +256,8 @@ async function foundRooms(founder: Stranger, at: number, count: number): Promise
   for (let n = 0; n < count; n++) {
     founder.add(`idle ${at} ${n}`)
     await heard(founder, 'added')
+    founder.attach()
+    await heard(founder, 'attached')
   }
 }
 
