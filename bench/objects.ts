@@ -15,7 +15,7 @@ import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { costs, errors, goalsOf, growth, leftOut, type Row } from './objects/tables.ts'
+import { costs, errors, goalsOf, growth, isSound, leftOut, type Row } from './objects/tables.ts'
 import { colyseus, floor, holdfast, type Length } from './objects/trial.ts'
 import type { Certificate, Setting, Way } from './objects/words.ts'
 import { HZ } from './objects/workload.ts'
@@ -96,8 +96,9 @@ async function besides(
   ]
   const add = async (way: Way, on: Setting): Promise<void> => {
     const found = await holdfast(on, length, way)
-    rows.push({ setting: on, who: `Holdfast, ${way}`, found })
-    if (on.loss > 0) return
+    const row = { setting: on, who: `Holdfast, ${way}`, found }
+    rows.push(row)
+    if (on.loss > 0 || !isSound(row)) return
     rows.push({ setting, who: `floor, ${way}`, found: await floor(on, length, way, found) })
   }
   for (const way of WAYS) await add(way, setting)

@@ -30,6 +30,8 @@ import { unbound } from '../hub/bystander.ts'
 /** How long a room lasts and a guest stays, on average. */
 export const ROOM_MS: Millis = 60_000
 export const GUEST_MS: Millis = 20_000
+/** The first rooms are founded within this. */
+const START_MS: Millis = 10_000
 const HUBS = ['hub', 'hub2']
 const SECRET = new Uint8Array(16).fill(5)
 
@@ -44,11 +46,14 @@ export interface Counts {
   bytes: number
 }
 
-/** Keeps that many rooms going. @returns what happened in `ms`, after the first rooms have ended */
+/** Keeps that many rooms going. @returns what happened in `ms`, once all rooms were founded */
 export function churn(rooms: number, ms: Millis): Counts {
   const scene = new Scene()
-  for (let slot = 0; slot < rooms; slot++) scene.after(ROOM_MS, () => new Room(scene, slot, 0))
-  scene.sim.runSync(2 * ROOM_MS)
+  for (let slot = 0; slot < rooms; slot++) {
+    scene.sim.at((START_MS * slot) / rooms, () => new Room(scene, slot, 0))
+  }
+  // How long a room or a guest still stays does not depend on how long it has been there.
+  scene.sim.runSync(2 * START_MS)
   scene.counts = none()
   scene.sim.runSync(ms)
   return scene.counts

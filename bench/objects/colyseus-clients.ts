@@ -98,7 +98,13 @@ function say(said: ClientsSaid): void {
 async function measure(window: Window): Promise<void> {
   const [took, errors] = await Promise.all([used(window, wires), watch(setting, window, screens)])
   const has = screens.map(({ client }) => rooms[client - first]!.state.ents.size)
-  say({ kind: 'saw', ...took, ...errors, has: has.reduce((sum, one) => sum + one, 0) / has.length })
+  say({
+    kind: 'saw',
+    ...took,
+    ...errors,
+    has: has.reduce((sum, one) => sum + one, 0) / has.length,
+    astray: 0,
+  })
 }
 
 asked('join', ({ url }) => void join(url).then(() => say({ kind: 'joined' })))

@@ -9,7 +9,7 @@ import type { UdpDatagrams } from '../../packages/holdfast/src/drivers/net/udp.t
 import { openStreams } from '../../packages/holdfast/src/drivers/net/streams.ts'
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import type { Connect, Environment, OpenDatagrams } from '../../packages/holdfast/src/ports.ts'
-import type { Way, Wire } from './words.ts'
+import { blankWire, type Way, type Wire } from './words.ts'
 
 const SEGMENT = 1460
 const MASK = 4
@@ -19,8 +19,8 @@ export const HEADERS = { tcp: 40, udp: 28 } as const
 /** Counts both directions, headers of IP and what is above it included. */
 export class Counted {
   readonly environment: Environment
-  readonly down: Wire = { bytes: 0, packets: 0 }
-  readonly up: Wire = { bytes: 0, packets: 0 }
+  readonly down = blankWire()
+  readonly up = blankWire()
 
   constructor(way: Way, kind: Environment['kind']) {
     const own = nodeEnvironment(way === 'udp' ? {} : null)
@@ -28,8 +28,11 @@ export class Counted {
     this.environment = {
       ...own,
       kind,
-      carriers:
-        way === 'udp' ? own.carriers.map((open) => this.#datagrams(open)) : [openStreams(connect)],
+      carriers: {
+        udp: own.carriers.map((open) => this.#datagrams(open)),
+        ws: [openStreams(connect)],
+        relay: [],
+      }[way],
       connect,
     }
   }
@@ -40,6 +43,8 @@ export class Counted {
       const count = (wire: Wire, bytes: number): void => {
         wire.bytes += bytes + HEADERS.udp
         wire.packets++
+        wire.messages++
+        wire.payload += bytes
       }
       const carrier = await open({
         refused: (address) => events.refused(address),
@@ -78,6 +83,8 @@ export class Counted {
       const segments = Math.ceil(bytes / SEGMENT)
       wire.bytes += bytes + segments * HEADERS.tcp
       wire.packets += segments
+      wire.messages++
+      wire.payload += length
       acks.bytes += Math.ceil(segments / 2) * HEADERS.tcp
       acks.packets += Math.ceil(segments / 2)
     }

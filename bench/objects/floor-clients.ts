@@ -11,14 +11,14 @@ import { HEADERS } from './counted.ts'
 import { ciphers, Due, Packets, type Traffic } from './floor.ts'
 import { asked } from './ticks.ts'
 import { type Counting, used } from './used.ts'
-import type { ClientsSaid, Way } from './words.ts'
+import { blankWire, type ClientsSaid, type Way, type Wire } from './words.ts'
 
 const [trafficText, way, countText] = process.argv.slice(2) as [string, Way, string]
 const { down, up } = JSON.parse(trafficText) as Traffic
 process.on('disconnect', () => process.exit())
 
 const own = await ciphers()
-const acks = new Packets(own, up.bytes / up.packets)
+const acks = new Packets(own, up.payload / up.messages)
 const header = way === 'udp' ? HEADERS.udp : HEADERS.tcp
 const wires: Counting[] = []
 
@@ -26,9 +26,9 @@ const wires: Counting[] = []
 async function dial(
   open: (came: (bytes: Uint8Array) => void) => Promise<(bytes: Uint8Array) => void>,
 ): Promise<void> {
-  const wire = { down: { bytes: 0, packets: 0 }, up: { bytes: 0, packets: 0 } }
+  const wire = { down: blankWire(), up: blankWire() }
   wires.push(wire)
-  const due = new Due(up.packets / down.packets)
+  const due = new Due(up.messages / down.messages)
   let first = (): void => {}
   const isThere = new Promise<void>((resolve) => (first = resolve))
   const send = await open((bytes) => {
@@ -45,9 +45,11 @@ async function dial(
   await isThere
 }
 
-function count(wire: { bytes: number; packets: number }, { length }: Uint8Array): void {
+function count(wire: Wire, { length }: Uint8Array): void {
   wire.bytes += length + header
   wire.packets++
+  wire.messages++
+  wire.payload += length
 }
 
 async function join(url: string): Promise<void> {
@@ -75,7 +77,7 @@ function tell(said: ClientsSaid): void {
 asked('join', ({ url }) => void join(url).then(() => tell({ kind: 'joined' })))
 asked('begin', ({ window }) => {
   void used(window, wires).then((took) => {
-    tell({ kind: 'saw', ...took, shown: [], wanted: 0, missing: 0, has: 0 })
+    tell({ kind: 'saw', ...took, shown: [], wanted: 0, missing: 0, has: 0, astray: 0 })
   })
 })
 tell({ kind: 'stands' })

@@ -18,23 +18,29 @@ const { down } = JSON.parse(trafficText) as Traffic
 process.on('disconnect', () => process.exit())
 
 const own = await ciphers()
-const packets = new Packets(own, down.bytes / down.packets)
+const packets = new Packets(own, down.payload / down.messages)
 const clients = new Map<string, { due: Due; send: () => void }>()
 
 /** From a client. The first that comes only says that it is there. */
 function came(name: string, bytes: Uint8Array, send: () => void): void {
   if (clients.has(name)) return Packets.open(own, bytes)
-  clients.set(name, { due: new Due(down.packets), send })
+  clients.set(name, { due: new Due(down.messages), send })
   send()
 }
 
 async function udp(): Promise<number> {
-  const socket = createSocket({ type: 'udp4', recvBufferSize: 4 << 20, sendBufferSize: 4 << 20 })
+  const socket = createSocket({
+    ...{ type: 'udp4', recvBufferSize: 4 << 20, sendBufferSize: 4 << 20 },
+    // An answer at once, where Node's own takes another turn of the loop.
+    lookup: (name, _options, done) => done(null, name, 4),
+  })
   socket.on('message', (bytes, { port }) => {
     came(String(port), bytes, () => socket.send(packets.sealed(0), port, '127.0.0.1'))
   })
+  // It may listen before `bind` returns.
+  const listens = once(socket, 'listening')
   socket.bind(0, '127.0.0.1')
-  await once(socket, 'listening')
+  await listens
   return socket.address().port
 }
 

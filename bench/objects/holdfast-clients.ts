@@ -1,7 +1,7 @@
 /**
  * Some of Holdfast's clients in one process.
  *
- *     node holdfast-clients.js SETTING FIRST COUNT SCREENS WAY node|browser
+ *     node holdfast-clients.js SETTING FIRST COUNT SCREENS udp|ws|relay node|browser
  *
  * Only who says `node` becomes the backup; `browser` is but a word here, for all have sockets.
  *
@@ -35,6 +35,7 @@ const Eye = eyeType(setting)
 const screens: Screen[] = []
 const has: (() => number)[] = []
 const wires: Counted[] = []
+const sessions: Session[] = []
 const looks: ((tick: number) => void)[] = []
 
 async function join(url: string): Promise<void> {
@@ -48,6 +49,7 @@ async function join(url: string): Promise<void> {
       playersMax: 256,
       condition: setting.loss > 0 ? `loss=${setting.loss}%` : undefined,
     })
+    sessions.push(session)
     if (setting.sees === 'near') look(client, session)
     if (screens.length < screensWanted) screens.push(screenOf(client, session))
     else deafen(session)
@@ -117,7 +119,9 @@ async function measure(window: Window): Promise<void> {
   }
   const [took, errors] = await Promise.all([used(window, wires), watch(setting, window, screens)])
   const mean = has.reduce((sum, one) => sum + one(), 0) / has.length
-  say({ kind: 'saw', ...took, ...errors, has: mean })
+  const wanted = way === 'relay' ? 'relay' : 'direct'
+  const astray = sessions.filter(({ debug }) => debug.figures().path !== wanted).length
+  say({ kind: 'saw', ...took, ...errors, has: mean, astray })
 }
 
 asked('join', ({ url }) => void join(url).then(() => say({ kind: 'joined' })))

@@ -4,7 +4,6 @@ import type { ChildProcess } from 'node:child_process'
 import { cpus } from 'node:os'
 import { end, heard, startOn } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
-import { HEADERS } from './counted.ts'
 import type { Traffic } from './floor.ts'
 import { BIN } from './words.ts'
 import type {
@@ -33,7 +32,8 @@ const HEAD_MS = 500
 const ANSWER_MS = 20_000
 /** Servers and clients do not share a processor, so far as the system lets us say so. */
 const SERVER_CORE = '0'
-const CLIENT_CORES = `1-${Math.max(1, cpus().length - 1)}`
+const CLIENT_CORE_COUNT = Math.max(1, cpus().length - 1)
+const CLIENT_CORES = `1-${CLIENT_CORE_COUNT}`
 
 /** What was measured: a tick and a client each. */
 export interface Found {
@@ -50,7 +50,7 @@ export interface Found {
   has: number
   /** How late the server's ticks began, at worst but one of a hundred. */
   lateMs: number
-  /** Share of a processor that the clients used. */
+  /** Share of their processors that the clients used. */
   load: number
 }
 
@@ -129,7 +129,7 @@ export async function floor(
   way: Way,
   { down, up }: Found,
 ): Promise<Found> {
-  const traffic = JSON.stringify({ down: bare(down, way), up: bare(up, way) } satisfies Traffic)
+  const traffic = JSON.stringify({ down, up } satisfies Traffic)
   const all = shares(setting.clients, 0).map(([, count]) => [traffic, way, count])
   const clusters = await stand('floor-clients', all)
   const servers: ChildProcess[] = []
@@ -145,11 +145,6 @@ export async function floor(
   // To a relay the first is the server.
   await join(clusters, url)
   return measure(setting, length, servers.toReversed(), clusters)
-}
-
-function bare({ bytes, packets }: Wire, way: Way): Wire {
-  const header = way === 'udp' ? HEADERS.udp : HEADERS.tcp
-  return { bytes: Math.max(packets, bytes - packets * header), packets }
 }
 
 // All processes stand before the first joins: to start one holds up all others for a moment.
@@ -190,6 +185,8 @@ async function measure(
     child.send({ kind: 'begin', window } satisfies Asked)
   const [serving, seeing] = await Promise.all([served, saw])
   await Promise.all([...clusters, ...servers].map(end))
+  const astray = sum(seeing.map((one) => one.astray))
+  if (astray > 0) throw new Error(`${astray} clients are not on the path that is measured`)
   if (!serving.every((one) => one.steady)) throw new Unsteady('another member took over: once more')
   return foundIn(setting, ticks, serving, seeing)
 }
@@ -209,10 +206,15 @@ function foundIn(
   served: readonly Served[],
   saw: readonly Saw[],
 ): Found {
-  const wire = (way: 'down' | 'up'): Wire => ({
-    bytes: sum(saw.map((one) => one[way].bytes)) / ticks / clients,
-    packets: sum(saw.map((one) => one[way].packets)) / ticks / clients,
-  })
+  const wire = (way: 'down' | 'up'): Wire => {
+    const of = (what: keyof Wire): number => sum(saw.map((one) => one[way][what])) / ticks / clients
+    return {
+      bytes: of('bytes'),
+      packets: of('packets'),
+      messages: of('messages'),
+      payload: of('payload'),
+    }
+  }
   const screens = saw.filter((one) => one.shown.length > 0)
   const ways = screens[0]?.shown.map(({ name }) => name) ?? []
   return {
@@ -225,7 +227,7 @@ function foundIn(
     missing: sum(saw.map((one) => one.missing)) / sum(saw.map((one) => one.wanted)),
     has: mean(screens.map((one) => one.has)),
     lateMs: Math.max(...served.map((one) => one.lateMs)),
-    load: sum(saw.map((one) => one.cpuMs)) / (ticks * TICK_MS),
+    load: sum(saw.map((one) => one.cpuMs)) / (ticks * TICK_MS * CLIENT_CORE_COUNT),
   }
 }
 

@@ -1,7 +1,7 @@
 /** What a process of clients received, sent and used in the measured ticks. */
 
 import { at, cpuMs } from './ticks.ts'
-import type { Window, Wire } from './words.ts'
+import { blankWire, type Window, type Wire } from './words.ts'
 import { TICK_MS } from './workload.ts'
 
 /** Something that counts both directions from its beginning. */
@@ -40,15 +40,18 @@ export function used(window: Window, wires: readonly Counting[]): Promise<Used> 
   })
 }
 
+const COUNTS = ['bytes', 'packets', 'messages', 'payload'] as const
+
 function total(wires: readonly Wire[]): Wire {
-  let [bytes, packets] = [0, 0]
+  const sum = blankWire()
   for (const wire of wires) {
-    bytes += wire.bytes
-    packets += wire.packets
+    for (const what of COUNTS) sum[what] += wire[what]
   }
-  return { bytes, packets }
+  return sum
 }
 
 function less(left: Wire, right: Wire): Wire {
-  return { bytes: left.bytes - right.bytes, packets: left.packets - right.packets }
+  const rest = blankWire()
+  for (const what of COUNTS) rest[what] = left[what] - right[what]
+  return rest
 }

@@ -51,6 +51,15 @@ export interface Wire {
   bytes: number
   /** TCP segments or UDP datagrams, bare acks included. */
   packets: number
+  /** WebSocket messages or UDP datagrams. */
+  messages: number
+  /** Their bytes, without any head. */
+  payload: number
+}
+
+/** Nothing yet. */
+export function blankWire(): Wire {
+  return { bytes: 0, packets: 0, messages: 0, payload: 0 }
 }
 
 /** Errors of one way of showing, in bins of BIN units; the last holds what is beyond. */
@@ -68,6 +77,8 @@ export type ClientsSaid =
       down: Wire
       up: Wire
       cpuMs: number
+      /** Clients whose packets went another way than the one that is measured. */
+      astray: number
       shown: Shown[]
       /** How often something was to be seen, and how often it was not there. */
       wanted: number

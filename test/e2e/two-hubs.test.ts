@@ -5,6 +5,7 @@
 // How long members wait is what `npm run bench -- hubs` measures.
 import { type AddressInfo, createConnection, createServer, type Socket } from 'node:net'
 import { afterAll, afterEach, beforeAll, beforeEach, expect, onTestFinished, test } from 'vitest'
+import { LEASE_MS } from '../../packages/holdfast/src/session/lease.ts'
 import { action, join, newRoomKey, type Session } from '../../packages/holdfast/src/node.ts'
 import { NatsCluster, noNats } from '../conformance/nats.ts'
 import { Hub, Window } from './harness.ts'
@@ -28,9 +29,8 @@ const ROOMS = {
 } as const
 type Room = keyof typeof ROOMS
 
-/** An actor acts less often than that in a second. */
-const A_SECOND = 30
-const PAUSE_MS = 1_000 / A_SECOND
+/** An actor rests for this long between two operations. */
+const PAUSE_MS = 30
 
 /** A member that acts, one operation after the other. */
 class Actor {
@@ -104,8 +104,14 @@ async function actsMore(actor: Actor, count: number): Promise<void> {
   await expect.poll(() => actor.acknowledged.length >= goal || actor.state).toBe(true)
 }
 
-async function allAct(count = 5): Promise<void> {
-  await Promise.all(actors.map((actor) => actsMore(actor, count)))
+async function allAct(): Promise<void> {
+  await Promise.all(actors.map((actor) => actsMore(actor, 5)))
+}
+
+/** All act again and again, and for so long. */
+async function allActFor(ms: number): Promise<void> {
+  const until = performance.now() + ms
+  while (performance.now() < until) await allAct()
 }
 
 test('each of two hubs and of three servers is killed in turn under play, and each hub closed', async () => {
@@ -143,12 +149,12 @@ test('each of two hubs and of three servers is killed in turn under play, and ea
   // the promises of their members, on which a primary relies once a hub told it that it had heard
   // it: that takes some seconds and a heartbeat that NATS acknowledged.
   await natsIsWhole()
-  await allAct(5 * A_SECOND)
+  await allActFor(5_000)
   const reach = (): string[] => [...new Set(actors.map(({ session }) => session.hub))]
   await cluster.kill(0)
   await cluster.kill(1)
   await expect.poll(reach).toEqual(['waiting'])
-  await allAct(12 * A_SECOND)
+  await allActFor(1.2 * LEASE_MS)
   cluster.start(0)
   cluster.start(1)
   await expect.poll(reach).toEqual(['up'])

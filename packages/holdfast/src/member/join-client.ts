@@ -153,7 +153,7 @@ export function receiveHub(run: Runtime, bytes: Uint8Array): void {
   }
 }
 
-// A new stream begins with a store that answers. If it does not, the hub says so behind `signs`.
+// On a new stream the store is taken to answer, until the hub says behind `signs` that it does not.
 function noteStore({ member, ports }: Runtime, answers: boolean): void {
   if (answers === member.storeAnswers) return
   member.storeAnswers = answers
