@@ -74,7 +74,9 @@ export function leftOut(rows: readonly Row[]): string[] {
     .filter((row) => !isSound(row))
     .map(({ setting, who, found }) => {
       const row = named(setting, who).join(', ')
-      return `Left out, as its clients used ${rounded(found.load)} of a processor: ${row}.`
+      const busy = `its clients used ${rounded(found.load)} of their processors`
+      const why = found.astray > 0 ? `${found.astray} clients were on another path` : busy
+      return `Left out, as ${why}: ${row}.`
     })
 }
 
@@ -116,9 +118,9 @@ export function goalsOf(rows: readonly Row[]): Goal[] {
   })
 }
 
-/** Whether the clients had processor time to spare. */
+/** Whether the clients had processor time to spare, and all were on the path that is measured. */
 export function isSound({ found }: Row): boolean {
-  return found.load <= LOAD_MAX
+  return found.load <= LOAD_MAX && found.astray === 0
 }
 
 function same(one: Setting, other: Setting): boolean {

@@ -50,6 +50,8 @@ export interface Found {
   has: number
   /** How late the server's ticks began, at worst but one of a hundred. */
   lateMs: number
+  /** Clients whose packets went another way than the one that is measured. */
+  astray: number
   /** Share of their processors that the clients used. */
   load: number
 }
@@ -185,8 +187,6 @@ async function measure(
     child.send({ kind: 'begin', window } satisfies Asked)
   const [serving, seeing] = await Promise.all([served, saw])
   await Promise.all([...clusters, ...servers].map(end))
-  const astray = sum(seeing.map((one) => one.astray))
-  if (astray > 0) throw new Error(`${astray} clients are not on the path that is measured`)
   if (!serving.every((one) => one.steady)) throw new Unsteady('another member took over: once more')
   return foundIn(setting, ticks, serving, seeing)
 }
@@ -227,6 +227,7 @@ function foundIn(
     missing: sum(saw.map((one) => one.missing)) / sum(saw.map((one) => one.wanted)),
     has: mean(screens.map((one) => one.has)),
     lateMs: Math.max(...served.map((one) => one.lateMs)),
+    astray: sum(saw.map((one) => one.astray)),
     load: sum(saw.map((one) => one.cpuMs)) / (ticks * TICK_MS * CLIENT_CORE_COUNT),
   }
 }
