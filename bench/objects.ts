@@ -11,13 +11,13 @@
  * is always sealed. A row whose clients were too busy to say how busy the server was is left out.
  */
 
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { type Certificate, makeCertificate } from '../test/conformance/certificate.ts'
 import { costs, errors, goalsOf, growth, isSound, leftOut, type Row } from './objects/tables.ts'
 import { colyseus, floor, holdfast, type Length } from './objects/trial.ts'
-import type { Certificate, Setting, Way } from './objects/words.ts'
+import type { Setting, Way } from './objects/words.ts'
 import { HZ } from './objects/workload.ts'
 import { endAll, mayPin } from './processes/children.ts'
 import { installPeers, version } from './processes/peers.ts'
@@ -30,7 +30,6 @@ export const about = 'objects of one server at many clients, beside Colyseus'
 const QUICK: Length = { warmTicks: 2 * HZ, ticks: 4 * HZ }
 const FULL: Length = { warmTicks: 3 * HZ, ticks: 12 * HZ }
 const LOSS = 2
-const NAMED = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
 const WAYS: readonly Way[] = ['udp', 'ws', 'relay']
 
 /** Measures; `quick` takes 50 clients alone, and judges nothing. */
@@ -40,7 +39,9 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
   const stopped = (): void => void endAll().then(() => process.exit(130))
   process.once('SIGINT', stopped)
   try {
-    const tls = certificate(folder)
+    const tls = makeCertificate(folder, 'IP:127.0.0.1')
+    // Clients, which start later, trust it.
+    process.env['NODE_EXTRA_CA_CERTS'] = tls.cert
     const rows: Row[] = []
     for (const setting of settings(quick)) {
       rows.push(...(await besides(setting, quick ? QUICK : FULL, tls, quick ? 0 : LOSS)))
@@ -57,16 +58,6 @@ export async function run({ quick }: { quick: boolean }): Promise<BenchReport> {
     await endAll()
     rmSync(folder, { recursive: true, force: true })
   }
-}
-
-/** A certificate for Colyseus on wss, which processes that start later trust. */
-function certificate(folder: string): Certificate {
-  const files = { cert: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const words = ['req', '-x509', ...curve, '-days', '2', ...NAMED]
-  execFileSync('openssl', [...words, '-keyout', files.key, '-out', files.cert], { stdio: 'ignore' })
-  process.env['NODE_EXTRA_CA_CERTS'] = files.cert
-  return files
 }
 
 function of(clients: number, objects: number, sees: Setting['sees']): Setting {
@@ -91,15 +82,15 @@ async function besides(
   loss: number,
 ): Promise<Row[]> {
   const rows: Row[] = [
-    { setting, who: 'Colyseus, ws', found: await colyseus(setting, length, null) },
-    { setting, who: 'Colyseus, wss', found: await colyseus(setting, length, tls) },
+    { setting, who: 'Colyseus', way: 'ws', found: await colyseus(setting, length, null) },
+    { setting, who: 'Colyseus', way: 'wss', found: await colyseus(setting, length, tls) },
   ]
   const add = async (way: Way, on: Setting): Promise<void> => {
     const found = await holdfast(on, length, way)
-    const row = { setting: on, who: `Holdfast, ${way}`, found }
+    const row: Row = { setting: on, who: 'Holdfast', way, found }
     rows.push(row)
     if (on.loss > 0 || !isSound(row)) return
-    rows.push({ setting, who: `floor, ${way}`, found: await floor(on, length, way, found) })
+    rows.push({ setting, who: 'floor', way, found: await floor(on, length, way, found) })
   }
   for (const way of WAYS) await add(way, setting)
   if (loss > 0 && setting.clients === 100) await add('udp', { ...setting, loss })
@@ -110,8 +101,10 @@ async function grown(): Promise<Row[]> {
   const rows: Row[] = []
   for (const objects of [1000, 2000, 4000]) {
     const setting = of(50, objects, 'near')
-    rows.push({ setting, who: 'Colyseus, ws', found: await colyseus(setting, FULL, null) })
-    rows.push({ setting, who: 'Holdfast, udp', found: await holdfast(setting, FULL, 'udp') })
+    const beside = await colyseus(setting, FULL, null)
+    rows.push({ setting, who: 'Colyseus', way: 'ws', found: beside })
+    const found = await holdfast(setting, FULL, 'udp')
+    rows.push({ setting, who: 'Holdfast', way: 'udp', found })
   }
   return rows
 }

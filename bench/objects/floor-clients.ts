@@ -8,7 +8,7 @@ import { createSocket } from 'node:dgram'
 import { once } from 'node:events'
 import { WebSocket } from 'ws'
 import { HEADERS } from './counted.ts'
-import { ciphers, Due, Packets, type Traffic } from './floor.ts'
+import { dueOf, open, seal, textOf, type Traffic } from './floor.ts'
 import { asked } from './ticks.ts'
 import { type Counting, used } from './used.ts'
 import { blankWire, type ClientsSaid, type Way, type Wire } from './words.ts'
@@ -17,31 +17,34 @@ const [trafficText, way, countText] = process.argv.slice(2) as [string, Way, str
 const { down, up } = JSON.parse(trafficText) as Traffic
 process.on('disconnect', () => process.exit())
 
-const own = await ciphers()
-const acks = new Packets(own, up.payload / up.messages)
+const ack = textOf(up)
 const header = way === 'udp' ? HEADERS.udp : HEADERS.tcp
 const wires: Counting[] = []
 
-/** One that is there once something came. @param open  resolves to what sends */
+/**
+ * Resolves once the server has answered.
+ *
+ * @param connect  takes what is called with each message, and resolves to what sends one
+ */
 async function dial(
-  open: (came: (bytes: Uint8Array) => void) => Promise<(bytes: Uint8Array) => void>,
+  connect: (heard: (bytes: Uint8Array) => void) => Promise<(bytes: Uint8Array) => void>,
 ): Promise<void> {
   const wire = { down: blankWire(), up: blankWire() }
   wires.push(wire)
-  const due = new Due(up.messages / down.messages)
+  const due = dueOf(up.messages / down.messages)
   let first = (): void => {}
   const isThere = new Promise<void>((resolve) => (first = resolve))
-  const send = await open((bytes) => {
+  const send = await connect((bytes) => {
     first()
-    Packets.open(own, bytes)
+    open(bytes)
     count(wire.down, bytes)
-    for (let left = due.next(); left > 0; left--) say(acks.sealed(0))
+    for (let left = due(); left > 0; left--) say(seal(ack))
   })
   const say = (bytes: Uint8Array): void => {
     count(wire.up, bytes)
     send(bytes)
   }
-  say(acks.sealed(0))
+  say(seal(ack))
   await isThere
 }
 
@@ -54,16 +57,16 @@ function count(wire: Wire, { length }: Uint8Array): void {
 
 async function join(url: string): Promise<void> {
   for (let client = 0; client < Number(countText); client++) {
-    await dial(async (came) => {
+    await dial(async (heard) => {
       if (way === 'udp') {
         const socket = createSocket('udp4')
-        socket.on('message', came)
+        socket.on('message', heard)
         socket.connect(Number(url), '127.0.0.1')
         await once(socket, 'connect')
         return (bytes) => socket.send(bytes)
       }
       const socket = new WebSocket(url, { perMessageDeflate: false })
-      socket.on('message', came)
+      socket.on('message', heard)
       await once(socket, 'open')
       return (bytes) => socket.send(bytes)
     })

@@ -2,11 +2,12 @@
  * Bytes of one WebSocket at its client: what the socket read and wrote, framing included, and how
  * many TCP segments that takes. A message is a segment for each 1,460 bytes; each two segments of
  * one direction, and the last of a message, are acked by one that is empty. Over TLS the socket
- * counts what is inside of it, so bytes of TLS are too few.
+ * counts what is inside of it, so bytes of TLS are too few. Messages and their payload are not
+ * counted.
  */
 
 import { HEADERS } from './counted.ts'
-import type { Wire } from './words.ts'
+import { blankWire, type Wire } from './words.ts'
 
 const SEGMENT = 1460
 /** Most bytes of a message for each length of a frame's head. */
@@ -27,8 +28,6 @@ export class StreamCount {
   readonly #socket: ClientSocket
   #segments = 0
   #acks = 0
-  #messages = 0
-  #payload = 0
 
   constructor(socket: ClientSocket) {
     this.#socket = socket
@@ -36,8 +35,6 @@ export class StreamCount {
       const [, head] = HEADS.find(([most]) => byteLength <= most)!
       const segments = Math.ceil((byteLength + head) / SEGMENT)
       this.#segments += segments
-      this.#messages++
-      this.#payload += byteLength
       this.#acks += Math.ceil(segments / 2)
     })
   }
@@ -45,12 +42,12 @@ export class StreamCount {
   /** What came. */
   get down(): Wire {
     const bytes = this.#socket._socket.bytesRead + this.#segments * HEADERS.tcp
-    return { bytes, packets: this.#segments, messages: this.#messages, payload: this.#payload }
+    return { ...blankWire(), bytes, packets: this.#segments }
   }
 
-  /** What went. Messages are not counted. */
+  /** What went. */
   get up(): Wire {
     const bytes = this.#socket._socket.bytesWritten + this.#acks * HEADERS.tcp
-    return { bytes, packets: this.#acks, messages: 0, payload: 0 }
+    return { ...blankWire(), bytes, packets: this.#acks }
   }
 }

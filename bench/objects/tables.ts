@@ -3,25 +3,26 @@
 import { atMost } from '../report.ts'
 import type { Goal, Table } from '../report.ts'
 import type { Found } from './trial.ts'
-import type { Setting } from './words.ts'
+import type { Setting, Way } from './words.ts'
 import { VISIBLE } from './workload.ts'
 
 /** One contender in one setting. */
 export interface Row {
   setting: Setting
-  who: string
+  who: 'Colyseus' | 'Holdfast' | 'floor'
+  way: Way | 'wss'
   found: Found
 }
 
-/** Of Colyseus's processor time on plain WebSockets and on TLS, by what a client sees. */
+/** Goals: processor time of Holdfast / Colyseus on plain WebSockets and on TLS. */
 const CPU: Record<Setting['sees'], Record<'ws' | 'wss', number>> = {
   all: { ws: 1.5, wss: 1 },
   near: { ws: 0.8, wss: 0.8 },
 }
-/** Of its bytes. */
+/** Goal: bytes of Holdfast / Colyseus. */
 const BYTES = 1 / 5
-/** Of sealed packets and acks alone. */
-const FLOOR: Readonly<Record<string, number>> = { udp: 2, ws: 2, relay: 1.5 }
+/** Goals: processor time of Holdfast / the floor. */
+const FLOOR: Record<Way, number> = { udp: 2, ws: 2, relay: 1.5 }
 /** Above this share of a processor clients may delay the server, so the row is left out. */
 const LOAD_MAX = 0.8
 
@@ -33,13 +34,13 @@ export function costs(rows: readonly Row[]): Table {
       ...NAMES,
       ...['CPU ms', 'of it sight', 'hub', 'down B', 'packets', 'up B', 'late ms', 'clients’ load'],
     ],
-    rows: rows.filter(isSound).map(({ setting, who, found }) => [
-      ...named(setting, who),
+    rows: rows.filter(isSound).map(({ found, ...row }) => [
+      ...named(row),
       rounded(found.cpuMs),
       found.interestMs === 0 ? '-' : rounded(found.interestMs),
       found.cpus.length > 1 ? rounded(found.cpus.at(-1)!) : '-',
-      // Those of TLS are not counted whole.
-      who.endsWith('wss') ? '-' : Math.round(found.down.bytes),
+      // Bytes of TLS are not counted whole.
+      row.way === 'wss' ? '-' : Math.round(found.down.bytes),
       rounded(found.down.packets),
       Math.round(found.up.bytes),
       rounded(found.lateMs),
@@ -55,9 +56,9 @@ export function errors(rows: readonly Row[]): Table {
     columns: [...NAMES, 'shown', 'p50', 'p99', 'has', 'missing %'],
     rows: rows
       .filter(isSound)
-      .flatMap(({ setting, who, found: { shown, has, missing } }) =>
+      .flatMap(({ found: { shown, has, missing }, ...row }) =>
         shown.map(({ name, p50, p99 }) => [
-          ...named(setting, who),
+          ...named(row),
           name,
           rounded(p50),
           rounded(p99),
@@ -72,11 +73,10 @@ export function errors(rows: readonly Row[]): Table {
 export function leftOut(rows: readonly Row[]): string[] {
   return rows
     .filter((row) => !isSound(row))
-    .map(({ setting, who, found }) => {
-      const row = named(setting, who).join(', ')
+    .map(({ found, ...row }) => {
       const busy = `its clients used ${rounded(found.load)} of their processors`
       const why = found.astray > 0 ? `${found.astray} clients were on another path` : busy
-      return `Left out, as ${why}: ${row}.`
+      return `Left out, as ${why}: ${named(row).join(', ')}.`
     })
 }
 
@@ -85,22 +85,22 @@ export function growth(rows: readonly Row[]): Table {
   return { ...costs(rows), title: `growth: about ${VISIBLE} visible of more and more objects` }
 }
 
-/** What was promised where 1,000 objects move. */
+/** The goals of each setting with 1,000 objects or more. */
 export function goalsOf(rows: readonly Row[]): Goal[] {
   return rows.flatMap((row) => {
-    const { setting, who } = row
-    if (!who.startsWith('Holdfast') || setting.objects < 1_000 || setting.loss > 0) return []
-    const beside = (name: string): Row | undefined =>
-      rows.find((other) => other.who === name && same(other.setting, setting))
-    const [ws, wss] = [beside('Colyseus, ws'), beside('Colyseus, wss')]
+    const { setting, who, way } = row
+    const { sees } = setting
+    if (who !== 'Holdfast' || way === 'wss' || setting.objects < 1_000 || setting.loss > 0)
+      return []
+    const beside = (name: Row['who'], by: Row['way']): Row | undefined =>
+      rows.find((one) => one.who === name && one.way === by && same(one.setting, setting))
+    const [ws, wss] = [beside('Colyseus', 'ws'), beside('Colyseus', 'wss')]
     const ratio = (other: Row | undefined, of: (found: Found) => number): number | null =>
       other && isSound(row) && isSound(other) ? of(row.found) / of(other.found) : null
-    const name = [...named(setting, who)].join(', ')
+    const name = named(row).join(', ')
     const cpu = ({ cpuMs }: Found): number => cpuMs
-    const { sees } = setting
-    const way = who.split(', ')[1]!
     return [
-      atMost(`${name}: CPU / floor`, ratio(beside(`floor, ${way}`), cpu), FLOOR[way]!, 'x'),
+      atMost(`${name}: CPU / floor`, ratio(beside('floor', way), cpu), FLOOR[way], 'x'),
       ...(way === 'relay'
         ? []
         : [
@@ -134,9 +134,10 @@ function nearest({ shown }: Found): number {
 
 const NAMES = ['clients', 'objects', 'sees', 'who']
 
-function named({ clients, objects, sees, loss }: Setting, who: string): (string | number)[] {
+function named({ setting, who, way }: Omit<Row, 'found'>): (string | number)[] {
+  const { clients, objects, sees, loss } = setting
   const seen = sees === 'all' ? 'all' : `about ${VISIBLE}`
-  return [clients, objects, seen, loss > 0 ? `${who}, ${loss} % loss` : who]
+  return [clients, objects, seen, `${who}, ${way}${loss > 0 ? `, ${loss} % loss` : ''}`]
 }
 
 function rounded(value: number): number {

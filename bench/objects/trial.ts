@@ -2,21 +2,12 @@
 
 import type { ChildProcess } from 'node:child_process'
 import { cpus } from 'node:os'
+import type { Certificate } from '../../test/conformance/certificate.ts'
 import { end, heard, startOn } from '../processes/children.ts'
 import { clock } from '../processes/clock.ts'
 import type { Traffic } from './floor.ts'
 import { BIN } from './words.ts'
-import type {
-  Asked,
-  Certificate,
-  ClientsSaid,
-  ServerSaid,
-  Setting,
-  Shown,
-  Way,
-  Window,
-  Wire,
-} from './words.ts'
+import type { Asked, ClientsSaid, ServerSaid, Setting, Shown, Way, Window, Wire } from './words.ts'
 import { TICK_MS } from './workload.ts'
 
 /** Processes of clients. */
@@ -135,18 +126,17 @@ export async function floor(
   const all = shares(setting.clients, 0).map(([, count]) => [traffic, way, count])
   const clusters = await stand('floor-clients', all)
   const servers: ChildProcess[] = []
-  const serve = async (name: string, words: string[]): Promise<number> => {
-    const server = startOn(SERVER_CORE, script(name), words)
-    servers.push(server)
-    return (await heard(server, isServing, name, OPEN_MS)).port
+  const serve = async (role: Way | 'hub', url = ''): Promise<number> => {
+    const server = startOn(SERVER_CORE, script('floor-server'), [traffic, role, url])
+    servers.unshift(server)
+    return (await heard(server, isServing, `the floor's ${role}`, OPEN_MS)).port
   }
-  const relay = way === 'relay' ? await serve('floor-hub', []) : 0
-  const door = `ws://127.0.0.1:${relay}`
-  const port = await serve('floor-server', [traffic, way, ...(relay > 0 ? [door] : [])])
-  const url = { udp: String(port), ws: `ws://127.0.0.1:${port}`, relay: door }[way]
-  // To a relay the first is the server.
+  // The hub takes its first stream for the server's.
+  const hub = way === 'relay' ? `ws://127.0.0.1:${await serve('hub')}` : ''
+  const port = await serve(way, hub)
+  const url = { udp: String(port), ws: `ws://127.0.0.1:${port}`, relay: hub }[way]
   await join(clusters, url)
-  return measure(setting, length, servers.toReversed(), clusters)
+  return measure(setting, length, servers, clusters)
 }
 
 // All processes stand before the first joins: to start one holds up all others for a moment.

@@ -17,12 +17,6 @@ export interface Setting {
  */
 export type Way = 'udp' | 'ws' | 'relay'
 
-/** A certificate and its key: files in PEM. */
-export interface Certificate {
-  cert: string
-  key: string
-}
-
 /** Which ticks are measured; the first tick is at `at` on the clock of the machine. */
 export interface Window {
   at: number
@@ -51,7 +45,7 @@ export interface Wire {
   bytes: number
   /** TCP segments or UDP datagrams, bare acks included. */
   packets: number
-  /** WebSocket messages or UDP datagrams. */
+  /** WebSocket messages or UDP datagrams; 0 where nobody asks. */
   messages: number
   /** Their bytes, without any head. */
   payload: number

@@ -2,7 +2,6 @@
 // wrong with them is said at once, with a cure.
 // Method: a server with a certificate for its IP address, one with a user, and one that trusts an
 // operator, whose tokens are made here as NATS's `nsc` makes them.
-import { execFileSync } from 'node:child_process'
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -11,6 +10,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, expect, test } from 'vitest
 import { nats, type NatsOptions } from '../../packages/hub/src/index.ts'
 import { takeStore } from '../../packages/hub/src/nats.ts'
 import type { Store } from '../../packages/holdfast/src/ports.ts'
+import { makeCertificate } from './certificate.ts'
 import { NatsCluster, noNats } from './nats.ts'
 import { got, put } from './store.ts'
 
@@ -21,10 +21,7 @@ const TLS = `tls { cert_file: "${cert}", key_file: "${key}" }`
 let cluster: NatsCluster | null = null
 
 beforeAll(() => {
-  const subject = ['-subj', '/CN=nats', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const words = ['req', '-x509', ...curve, '-days', '2', ...subject, '-keyout', key, '-out', cert]
-  if (LACKS === null) execFileSync('openssl', words, { stdio: 'ignore' })
+  if (LACKS === null) makeCertificate(folder, 'IP:127.0.0.1')
 })
 beforeEach((context) => {
   if (LACKS !== null) context.skip(LACKS)

@@ -3,7 +3,7 @@
 // Method: the real proxies before one hub, on ports of their own; two pages of one browser, which
 // takes the name in the files for this machine and our certificate for a good one.
 // Slow: two proxies and a browser are started.
-import { type ChildProcess, execFileSync } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import https from 'node:https'
 import { tmpdir } from 'node:os'
@@ -12,6 +12,7 @@ import type { Page } from 'playwright-core'
 import { afterAll, beforeAll, expect, onTestFinished, test, type TestContext } from 'vitest'
 import { TYPES } from '../../games/dots/rules.ts'
 import { join as joinRoom } from '../../packages/holdfast/src/node.ts'
+import { makeCertificate } from '../conformance/certificate.ts'
 import { freePort } from '../conformance/free-port.ts'
 import { Hub, killed, Window } from './harness.ts'
 import { adapted, lacking, startNginx, startProxy } from './proxies.ts'
@@ -87,12 +88,7 @@ async function answering(url: string): Promise<void> {
 beforeAll(async () => {
   if (missing !== '') return
   mkdirSync(folder, { recursive: true })
-  const subject = ['-subj', `/CN=${NAME}`, '-addext', `subjectAltName=DNS:${NAME}`]
-  const curve = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:prime256v1', '-nodes']
-  const files = ['-keyout', key, '-out', cert]
-  execFileSync('openssl', ['req', '-x509', ...curve, '-days', '2', ...subject, ...files], {
-    stdio: 'ignore',
-  })
+  makeCertificate(folder, `DNS:${NAME}`)
   const ports = { nginx: await freePort(), caddy: await freePort() }
   doorPort = await freePort()
   at = { nginx: `https://${NAME}:${ports.nginx}`, caddy: `https://${NAME}:${ports.caddy}` }
