@@ -6,9 +6,11 @@
  */
 
 import type { UdpDatagrams } from '../../packages/holdfast/src/drivers/net/udp.ts'
+import { connectWith } from '../../packages/holdfast/src/drivers/net/websocket.ts'
 import { openStreams } from '../../packages/holdfast/src/drivers/net/streams.ts'
 import { nodeEnvironment } from '../../packages/holdfast/src/drivers/node.ts'
 import type { Connect, Environment, OpenDatagrams } from '../../packages/holdfast/src/ports.ts'
+import { WebSocket } from 'ws'
 import { blankWire, type Way, type Wire } from './words.ts'
 
 const SEGMENT = 1460
@@ -22,9 +24,12 @@ export class Counted {
   readonly down = blankWire()
   readonly up = blankWire()
 
-  constructor(way: Way, kind: Environment['kind']) {
+  /** @param localAddress  from which it opens streams */
+  constructor(way: Way, kind: Environment['kind'], localAddress = '127.0.0.1') {
     const own = nodeEnvironment(way === 'udp' ? {} : null)
-    const connect = this.#stream(own.connect)
+    const connect = this.#stream(
+      connectWith((url) => new WebSocket(url, { perMessageDeflate: false, localAddress })),
+    )
     this.environment = {
       ...own,
       kind,

@@ -40,7 +40,9 @@ const looks: ((tick: number) => void)[] = []
 
 async function join(url: string): Promise<void> {
   for (let client = first; client < first + count; client++) {
-    const wire = new Counted(way as Way, kind as Environment['kind'])
+    // The door of a host takes 128 streams of one address.
+    const from = `127.0.0.${1 + (client % 254)}`
+    const wire = new Counted(way as Way, kind as Environment['kind'], from)
     wires.push(wire)
     const session = await joinIn(wire.environment, {
       game: 'objects',
