@@ -35,7 +35,7 @@ const START_MS: Millis = 10_000
 const HUBS = ['hub', 'hub2']
 const SECRET = new Uint8Array(16).fill(5)
 
-/** What happened in a span of virtual time. */
+/** Counts of events in a span of virtual time. */
 export interface Counts {
   founded: number
   joined: number

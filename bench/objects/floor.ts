@@ -8,7 +8,7 @@ import { openOnNode } from '../../packages/holdfast/src/drivers/crypto/libsodium
 import { CIPHER_NONCE_BYTES, KEY_BYTES, TAG_BYTES } from '../../packages/holdfast/src/ports.ts'
 import type { Wire } from './words.ts'
 
-/** What goes to one client in a tick, and what it sends. */
+/** What the server sends to one client in a tick, and that client to the server. */
 export interface Traffic {
   down: Wire
   up: Wire

@@ -39,13 +39,13 @@ export class StreamCount {
     })
   }
 
-  /** What came. */
+  /** What the client received. */
   get down(): Wire {
     const bytes = this.#socket._socket.bytesRead + this.#segments * HEADERS.tcp
     return { ...blankWire(), bytes, packets: this.#segments }
   }
 
-  /** What went. */
+  /** What the client sent. */
   get up(): Wire {
     const bytes = this.#socket._socket.bytesWritten + this.#acks * HEADERS.tcp
     return { ...blankWire(), bytes, packets: this.#acks }
