@@ -8,6 +8,7 @@ import {
   type ByteWriter,
   createWriter,
   finish,
+  writeU16,
   writeU8,
   writeVarint,
 } from '../../packages/holdfast/src/wire/bytes.ts'
@@ -111,9 +112,9 @@ export function wish(
 /** A frame with one update, of an object that never changed hands. */
 export function update(creator: number, count: number, low: number, n: number): Uint8Array {
   const writer = createWriter()
-  for (const number of [count * 8 + 1, creator, 0, 0]) writeVarint(writer, number)
-  writeU8(writer, low >> 8)
-  writeU8(writer, low & 0xff)
+  for (const number of [count * 8 + 3, TYPE.plain * 2 + 1, creator, 0, 0])
+    writeVarint(writer, number)
+  writeU16(writer, low)
   writeFields(writer, TYPES[0]!.schema, [n], 1)
   return finish(writer)
 }

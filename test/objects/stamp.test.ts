@@ -9,6 +9,7 @@ import {
   createWriter,
   finish,
   writeRaw,
+  writeU16,
   writeU8,
   writeVarint,
 } from '../../packages/holdfast/src/wire/bytes.ts'
@@ -90,14 +91,15 @@ function agesSeen(): (readonly Millis[] | null)[] {
 /** A frame with one update of the first field of the owner's first object. */
 function frame(oseq: number, madeAt: Millis, ages: Millis[] | null): Uint8Array {
   const writer = createWriter()
-  for (const part of [1 * 2 * 4 + 3]) writeVarint(writer, part)
-  writeU8(writer, MOVING)
+  writeVarint(writer, 1 * 2 * 4 + 3)
+  writeU8(writer, MOVING * 2 + 1)
   for (const part of [OWNER, 0, 0]) writeVarint(writer, part)
-  // The oseq, the mask and a value of 7, in bits.
-  writeRaw(writer, Uint8Array.of(oseq >> 8, oseq & 255, 0b0100_0001, 0b1100_0000))
+  writeU16(writer, oseq)
   writeVarint(writer, 2 * (2 * madeAt * 8 + 1) + (ages === null ? 0 : 1))
   if (ages)
     for (const part of [ages.length, ...ages.map((age) => age * 8)]) writeVarint(writer, part)
+  // The mask and a value of 7, in bits.
+  writeRaw(writer, Uint8Array.of(0b0100_0001, 0b1100_0000))
   return finish(writer)
 }
 

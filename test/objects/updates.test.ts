@@ -174,6 +174,75 @@ describe('what changed', () => {
     ])
   })
 
+  describe('in one send tick', () => {
+    /** A has two objects that HOST knows. The first changes in so many ticks, the second rests. */
+    function uneven(ticks: number): { cluster: Cluster; moving: number; resting: number } {
+      const { cluster, key: moving } = pair()
+      const resting = spawn(cluster, A)
+      settle(cluster)
+      for (let i = 0; i < ticks; i++) {
+        write(cluster, A, moving, i % 256)
+        settle(cluster)
+      }
+      return { cluster, moving, resting }
+    }
+
+    const oseqs = (cluster: Cluster, ...keys: number[]): number[] => {
+      return keys.map((key) => thing(cluster, A, key).oseq)
+    }
+
+    test('has one oseq, which a packet names once', () => {
+      const { cluster, moving, resting } = uneven(50)
+      const only = (): number => {
+        write(cluster, A, moving, 7)
+        return pull(cluster, A, HOST)!.bytes.length
+      }
+      const alone = only()
+      settle(cluster)
+      write(cluster, A, moving, 8)
+      write(cluster, A, resting, 8)
+      const [one, other] = oseqs(cluster, moving, resting)
+      expect(one).toBe(other)
+      const packet = pull(cluster, A, HOST)!
+      // The head, the mask and the value.
+      expect(packet.bytes.length - alone).toBe(3)
+      arrives(cluster, packet)
+      expect([moving, resting].map((key) => look(cluster, HOST, key))).toEqual([
+        '2 v0.0 8,1',
+        '2 v0.0 8,1',
+      ])
+      expect(thing(cluster, HOST, resting).oseq).toBe(one)
+    })
+
+    test('catches up with the others in steps of 256, so that a late peer can tell them apart', () => {
+      const { cluster, moving, resting } = uneven(600)
+      const before = oseqs(cluster, resting)[0]!
+      const seen = [1, 2, 3].map((value) => {
+        write(cluster, A, resting, value)
+        write(cluster, A, moving, value)
+        settle(cluster)
+        const [own, other] = oseqs(cluster, resting, moving)
+        return [own! - before, own === other]
+      })
+      expect(seen.slice(0, 2)).toEqual([
+        [256, false],
+        [512, false],
+      ])
+      expect(seen[2]![1]).toBe(true)
+    })
+
+    test('follows no oseq that a former owner chose', () => {
+      const { cluster, moving, resting } = uneven(3)
+      const far = 2 ** 31 - 1
+      thing(cluster, A, resting).oseq = far
+      for (const key of [resting, moving]) write(cluster, A, key, 9)
+      settle(cluster)
+      write(cluster, A, moving, 10)
+      expect(oseqs(cluster, moving, resting)).toEqual([expect.any(Number), far + 1])
+      expect(oseqs(cluster, moving)[0]).toBeLessThan(10)
+    })
+  })
+
   test('peers that lack the same are written the same bytes, encoded once', () => {
     const cluster = meet({ incs: [HOST, A, B, C] })
     const key = spawn(cluster, HOST)

@@ -21,7 +21,7 @@ import {
 export function readUpdates(standard: Standard, bytes: Uint8Array): Read[] {
   const cursor = { bytes, at: 0 }
   const updates: Read[] = []
-  const before = { creator: 0, count: 0, epoch: 0, grants: 0, type: 0, madeAt: 0 }
+  const before = { creator: 0, count: 0, epoch: 0, grants: 0, type: 0, oseq: 0, madeAt: 0 }
   while (cursor.at < bytes.length) updates.push(readUpdate(standard, cursor, before))
   return updates
 }
@@ -32,25 +32,33 @@ interface Before {
   epoch: number
   grants: number
   type: number
+  oseq: number
   madeAt: number
 }
 
 function readUpdate(standard: Standard, cursor: Cursor, before: Before): Read {
   const head = varint(cursor)
   before.count += signed(Math.floor(head / 4))
-  if (Math.floor(head / 2) % 2 === 1) before.type = integer(cursor, 1)
-  if (head % 2 === 1) {
-    before.creator = varint(cursor)
-    before.epoch = varint(cursor)
-    before.grants = varint(cursor)
-  }
+  if (Math.floor(head / 2) % 2 === 1) readWhat(cursor, before)
   const { creator, count, epoch, grants, type } = before
   checkName(standard, { creator, count, epoch, grants })
   const { schema, moves } = typeOf(standard, type)
-  const oseq = integer(cursor, 2)
+  const moved = head % 2 === 1
+  if (moved) before.oseq = integer(cursor, 2)
+  const { oseq } = before
+  const stamp = moved && moves ? readStep(standard, cursor, before) : null
   const { fields } = readMasked(schema, cursor)
   const update = { creator, count, epoch, grants, type, oseq, fields }
-  return moves ? { ...update, ...readStep(standard, cursor, before) } : update
+  return moves ? { ...update, ...(stamp ?? { madeAt: before.madeAt, ages: null }) } : update
+}
+
+function readWhat(cursor: Cursor, before: Before): void {
+  const what = integer(cursor, 1)
+  before.type = Math.floor(what / 2)
+  if (what % 2 === 0) return
+  before.creator = varint(cursor)
+  before.epoch = varint(cursor)
+  before.grants = varint(cursor)
 }
 
 function readStep(standard: Standard, cursor: Cursor, before: Before): Read {

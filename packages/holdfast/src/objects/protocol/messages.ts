@@ -82,6 +82,11 @@ function eighthsOf(madeAt: Millis): number {
   return madeAt >= 0 ? Math.min(MADE_AT_MAX, Math.max(1, Math.round(madeAt * EIGHTHS))) : 0
 }
 
+/** Whether an update with that stamp, after one of the instant `before`, may omit it. */
+export function isSameStamp(before: Millis, madeAt: Millis): boolean {
+  return eighthsOf(madeAt) === Math.round(before * EIGHTHS)
+}
+
 /** Writes a stamp relative to `before`. @returns the instant to which the next is relative */
 export function writeNextStamp(
   writer: ByteWriter,

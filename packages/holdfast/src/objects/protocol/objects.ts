@@ -25,6 +25,7 @@ import {
   sendState,
   defer,
   drain,
+  nextOseq,
   sendDueAt,
   acked,
   lost,
@@ -120,8 +121,8 @@ export function spawn(
 ): Replica {
   const { objects } = ctx
   const replica = place(objects, objects.me, objects.nextCount++, type)
-  const { me: owner } = objects
-  install(ctx, replica, { type, version: FIRST, owner, former: 0, oseq: 1, fields, madeAt })
+  const { me: owner, round: oseq } = objects
+  install(ctx, replica, { type, version: FIRST, owner, former: 0, oseq, fields, madeAt })
   return replica
 }
 
@@ -146,7 +147,7 @@ export function set(
   if (mask === 0) return false
   const rules = types[replica.type]!
   if (rules.kept) objects.kept.hasChanges = true
-  replica.oseq++
+  replica.oseq = nextOseq(objects, replica)
   for (let field = 0; field < replica.changedAt.length; field++) {
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
   }

@@ -332,6 +332,9 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     watching: new Set<PeerId>(),
     nextSerial: 1,
     nextCount: 1,
+    /** The oseq of our objects that change in this send tick, and the newest that one of them got. */
+    round: 1,
+    newestOseq: 0,
     /** In a mesh: peers that sent a later epoch while we led, so another member leads by then. */
     early: new Set<PeerId>(),
     /** The members here, and the player of each. */

@@ -5,11 +5,14 @@
  * the last update. So any one update makes the peer complete, and the peer can drop updates that
  * arrive out of order (B56). An update is sent after a change, and again after a packet loss.
  *
- *     update  head [type:u8] [creator version] oseq:u16 fields stamp?
- *     head    zigzag(count - count before) * 4 + 2 (another type) + 1 (another creator or version)
+ *     update  head [what] [moment] fields
+ *     head    zigzag(count - count before) * 4 + 2 (what follows) + 1 (moment follows)
+ *     what    type * 2 + 1 (another creator or version), then these
+ *     moment  oseq:u16 stamp?
  *
- * Each head is encoded relative to the update before it in the frame; the first is relative to
- * creator 0, version (0, 0), count 0, type 0. `oseq` is its low 16 bits.
+ * Each update omits what it shares with the update before it in the frame; the first follows
+ * creator 0, version (0, 0), count 0, type 0, oseq 0 and instant 0. `oseq` is its low 16 bits.
+ * Objects that their owner changed together share both oseq (see `nextOseq`) and instant.
  */
 
 import { INC_MAX, type Millis, type PeerId } from '../../machine.ts'
@@ -29,10 +32,11 @@ import {
   writeVarint,
 } from '../../wire/bytes.ts'
 import { type Quantised, readFields, writeFields } from '../../wire/fields/schema.ts'
-import { SEQUENCE_MODULUS } from '../../wire/sequence.ts'
+import { SEQUENCE_MODULUS, wrap } from '../../wire/sequence.ts'
 import {
   agesAt,
   AGES_MAX,
+  isSameStamp,
   readNextStamp,
   STAMP_BYTES_MAX,
   writeNextStamp,
@@ -81,11 +85,13 @@ interface Before {
   count: number
   version: Version
   type: number
+  /** Low 16 bits. */
+  low: number
   madeAt: Millis
 }
 
 function atFirst(): Before {
-  return { creator: 0, count: 0, version: FIRST, type: 0, madeAt: 0 }
+  return { creator: 0, count: 0, version: FIRST, type: 0, low: 0, madeAt: 0 }
 }
 
 /** Appends updates for a peer. @returns whether there were any */
@@ -156,9 +162,9 @@ function fill(filling: Filling): void {
     if (like && run > 0) {
       taken += run
       next += run
-      const { replica, madeAt } = like.updates[next - 1]!
+      const { replica, oseq, madeAt } = like.updates[next - 1]!
       const { creator, count, version, type } = replica
-      before = { creator, count, version, type, madeAt }
+      before = { creator, count, version, type, low: wrap(oseq), madeAt }
       continue
     }
     const index = todo[taken]!
@@ -263,23 +269,29 @@ function missingFields(objects: Objects, subscriber: Subscriber, replica: Replic
 function writeUpdate(filling: Filling, replica: Replica, mask: number, before: Before): void {
   const { objects, types, now, writer } = filling
   const { creator, count, version, type } = replica
+  const { timed } = types[type]!
+  const low = wrap(replica.oseq)
+  const ages = timed ? agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX) : null
   const step = count - before.count
   const strange = creator !== before.creator || compare(version, before.version) !== 0
+  const another = strange || type !== before.type
+  const moved =
+    low !== before.low || ages !== null || (timed && !isSameStamp(before.madeAt, replica.madeAt))
   const zigzag = step < 0 ? -step * 2 - 1 : step * 2
-  writeVarint(writer, zigzag * 4 + (type === before.type ? 0 : 2) + (strange ? 1 : 0))
-  if (type !== before.type) writeU8(writer, type)
+  writeVarint(writer, zigzag * 4 + (another ? 2 : 0) + (moved ? 1 : 0))
+  if (another) writeU8(writer, type * 2 + (strange ? 1 : 0))
   if (strange) {
     writeVarint(writer, creator)
     writeVersion(writer, version)
   }
+  if (moved) writeU16(writer, low)
+  if (moved && timed) before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
   writeRaw(writer, body(types, replica, mask))
   before.creator = creator
   before.count = count
   before.version = version
   before.type = type
-  if (!types[type]!.timed) return
-  const ages = agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX)
-  before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
+  before.low = low
 }
 
 const scratch = createWriter(1024)
@@ -289,7 +301,6 @@ function body(types: Types, replica: Replica, mask: number): Uint8Array {
   const { written, oseq } = replica
   if (written?.oseq === oseq && written.mask === mask) return written.bytes
   reset(scratch)
-  writeU16(scratch, oseq % 65536)
   writeFields(scratch, types[replica.type]!.schema, replica.fields, mask)
   replica.written = { oseq, mask, bytes: finish(scratch) }
   return replica.written.bytes
@@ -317,32 +328,37 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   const head = readVarint(reader)
   const zigzag = Math.floor(head / 4)
   before.count += zigzag % 2 === 0 ? zigzag / 2 : -(zigzag + 1) / 2
-  if ((head & 2) !== 0) before.type = readU8(reader)
-  if ((head & 1) !== 0) {
-    before.creator = readVarint(reader)
-    before.version = readVersion(reader)
-  }
+  if ((head & 2) !== 0) readWhat(reader, before)
   const { creator, count, version, type } = before
   const rules = types[type]
   const named = creator > 0 && creator < INC_MAX && count > 0 && count <= COUNT_MAX
   if (!rules || !named || reader.failed) return null
-  const low = readU16(reader)
+  const moved = (head & 1) !== 0
+  if (moved) before.low = readU16(reader)
+  const stamp = moved && rules.timed ? readNextStamp(reader, before.madeAt) : null
   let fields = fieldsOf.get(rules)
   if (!fields) fieldsOf.set(rules, (fields = []))
   const mask = readFields(reader, rules.schema, fields)
-  const stamp = rules.timed ? readNextStamp(reader, before.madeAt) : null
   if (reader.failed) return null
   if (stamp) before.madeAt = stamp.last
   return {
     key: keyOf(creator, count),
     version,
     type,
-    low,
+    low: before.low,
     mask,
     fields,
-    madeAt: stamp?.madeAt ?? NaN,
+    madeAt: rules.timed ? (stamp ? stamp.madeAt : before.madeAt || NaN) : NaN,
     ages: stamp?.ages ?? null,
   }
+}
+
+function readWhat(reader: ByteReader, before: Before): void {
+  const what = readU8(reader)
+  before.type = what >> 1
+  if (what % 2 === 0) return
+  before.creator = readVarint(reader)
+  before.version = readVersion(reader)
 }
 
 export function acked(objects: Objects, peer: PeerId, seq: number): void {
@@ -552,6 +568,24 @@ const PEERS_PER_MS = 16
 // Tolerance, so that a member that changes objects at a fixed rate does not just miss a send tick.
 const EARLY = 0.9
 
+// Most that an oseq rises at once: a peer distinguishes half of 65,536, and may lack many changes.
+const LEAP_MAX = 256
+// Most changes of one object in a send tick that the round follows.
+const CHANGES_MAX = 8
+
+/**
+ * The oseq of a change of one of our objects. All objects that we change in a send tick get the
+ * same, the round of that tick, so that a frame names it once. An object that was changed before in
+ * this tick gets one more, and one that rested for long catches up in steps.
+ */
+export function nextOseq(objects: Objects, { oseq }: Replica): number {
+  const { round } = objects
+  const next = Math.max(oseq + 1, Math.min(round, oseq + LEAP_MAX))
+  // Former owners chose the oseq of their objects: one far ahead does not count.
+  if (next < round + CHANGES_MAX) objects.newestOseq = Math.max(objects.newestOseq, next)
+  return next
+}
+
 /** An object changed: `enqueueChanged` will queue it for every peer that has its version. */
 export function markChanged({ fresh }: Objects, { index }: Replica): void {
   fresh.add(index)
@@ -596,6 +630,7 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < sendDueAt(objects)) return []
   objects.nextSendAt = now + EARLY * tickMs(objects)
   objects.changesWaiting = false
+  if (objects.newestOseq >= objects.round) objects.round = objects.newestOseq + 1
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready
