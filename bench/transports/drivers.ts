@@ -97,7 +97,7 @@ export function hub(
             })
           },
           relayed: (from, bytes) => relay.deliver(from, bytes),
-          ...{ closed: () => {}, met: () => {}, quiet: () => {} },
+          ...{ closed: () => {}, met: () => {}, quiet: () => {}, isNeeded: () => true },
         },
       )
       const relay = new Relay(

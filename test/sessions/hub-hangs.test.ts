@@ -34,6 +34,7 @@ function course(urls: readonly string[], hangsAt: number): string[] {
   const connection = new HubConnection(urls, member, {
     ...{ opened: nothing, met: nothing, message: nothing, quiet: nothing, relayed: nothing },
     closed: () => told.push(`closed ${Math.round(world.now() - hangsAt)}`),
+    isNeeded: () => true,
   })
   world.runSync(hangsAt)
   world.stall('a', 20_000)
@@ -41,6 +42,35 @@ function course(urls: readonly string[], hangsAt: number): string[] {
   connection.end()
   return told
 }
+
+test('a hub is asked after 0.4 s of silence, and after 1 s by whoever does not need it', () => {
+  const asked = (isNeeded: boolean): number => {
+    const world = createWorld({ seed: 1 })
+    let pings = 0
+    world.node('hub').listen('hub:a', (stream): StreamEvents => {
+      return {
+        opened: () => stream.send(PONG),
+        message: () => {
+          pings++
+          stream.send(PONG)
+        },
+        closed: () => {},
+      }
+    })
+    const nothing = (): void => {}
+    const connection = new HubConnection(['hub:a'], world.node('member'), {
+      ...{ opened: nothing, met: nothing, message: nothing, quiet: nothing, relayed: nothing },
+      closed: nothing,
+      isNeeded: () => isNeeded,
+    })
+    world.runSync(20_000)
+    connection.end()
+    return pings
+  }
+  expect(asked(true)).toBeGreaterThan(45)
+  expect(asked(false)).toBeLessThan(21)
+  expect(asked(false)).toBeGreaterThan(17)
+})
 
 test('of two hubs that both hang each is dialled in turn, for longer each time', () => {
   const world = createWorld({ seed: 1 })
@@ -63,6 +93,7 @@ test('of two hubs that both hang each is dialled in turn, for longer each time',
     {
       ...{ opened: nothing, met: nothing, message: nothing, quiet: nothing, relayed: nothing },
       closed: nothing,
+      isNeeded: () => true,
     },
   )
   world.runSync(5_000)

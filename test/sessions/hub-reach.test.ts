@@ -4,6 +4,7 @@
 import { describe, expect, test } from 'vitest'
 import { action } from '../../packages/holdfast/src/actions/actions.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
+import { needsHub } from '../../packages/holdfast/src/member/member.ts'
 import { noteFailure } from '../../packages/hub/src/machine/hub.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
 
@@ -13,16 +14,21 @@ interface Room {
   told: string[]
 }
 
-async function room(kind: 'browser' | 'node', rtt: number, count: number): Promise<Room> {
+async function room(
+  kind: 'browser' | 'node',
+  rtt: number,
+  count: number,
+  seconds = 3,
+): Promise<Room> {
   const w = world({ seed: 12, conditions: `rtt=${rtt}` })
   const all: Session[] = []
   const told: string[] = []
-  for (const name of ['Ada', 'Grace'].slice(0, count)) {
+  for (const name of ['Ada', 'Grace', 'Linus'].slice(0, count)) {
     const session = await w.join({ game: 'garden', name }, { name, kind })
     session.on('hub', (hub) => void told.push(`${name} ${hub}`))
     all.push(session)
   }
-  await w.run(3_000)
+  await w.run(seconds * 1_000)
   expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
   return { w, all, told }
 }
@@ -53,6 +59,21 @@ describe.each(CASES)('$count $kind over $rtt ms', ({ kind, rtt, count }) => {
     await w.run(4_000)
     expect(all.map(({ hub }) => hub)).toEqual(all.map(() => 'up'))
   })
+})
+
+test('whoever neither serves nor needs the relay is told within two seconds', async () => {
+  const { w, all, told } = await room('node', 10, 3, 8)
+  expect(all.map(({ member }) => needsHub({ member: member! }))).toEqual([true, true, false])
+  w.stall('hub', 4_000)
+  await w.run(2_000)
+  expect(told.toSorted()).toEqual(['Ada down', 'Grace down', 'Linus down'])
+})
+
+test('of three in pages, where all depends on the relay, each is told within a second', async () => {
+  const { w, told } = await room('browser', 10, 3, 8)
+  w.stall('hub', 4_000)
+  await w.run(1_000)
+  expect(told.toSorted()).toEqual(['Ada down', 'Grace down', 'Linus down'])
 })
 
 test.each(['browser', 'node'] as const)(

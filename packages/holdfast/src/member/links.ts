@@ -14,6 +14,7 @@ import { LOST_MS } from '../session/client.ts'
 import { heartbeatOf } from '../session/failure-detector.ts'
 import { suspectsPeer, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
+import type { Session } from '../session/state.ts'
 import * as channels from './channels.ts'
 import * as joinResponder from './join-responder.ts'
 import * as dispatch from './dispatch.ts'
@@ -22,8 +23,10 @@ import * as peers from './peers.ts'
 import { CLOSE, type CurveAnswer, type Peer, type Runtime, type JobOf } from './state.ts'
 import * as clock from '../link/timing/clock.ts'
 
-/** Longest time between packets of members that are not primary and backup. */
+/** Longest time between packets of the primary and a member, and of all members in a mesh. */
 export const QUIET_MS: Millis = 400
+/** The same of the backup and a member in a star: they need their link later, if ever. */
+export const SPARE_MS: Millis = 2_000
 /** A link that is not wanted is closed after this. */
 export const IDLE_MS: Millis = 10_000
 /** A member that waits for its peer to ask for the link asks after this. */
@@ -213,11 +216,18 @@ function dismiss(run: Runtime, peer: Peer): void {
 function setHeartbeat(run: Runtime, peer: Peer): void {
   const { session: own } = run.member
   if (!peer.link || suspectsPeer(own)) return
-  const isWatched = watchedPeer(own) === peer.inc
-  const keepalive = isWatched ? heartbeatOf(peer.paths.chosen!.kind) : QUIET_MS
+  const keepalive = keepaliveOf(own, peer)
   if (peer.link.keepaliveMs === keepalive) return
   link.setKeepalive(peer.link, keepalive)
   dispatch.noteDeadline(run, peer)
+}
+
+function keepaliveOf(own: Session, { inc, paths: { chosen } }: Peer): Millis {
+  if (watchedPeer(own) === inc) return heartbeatOf(chosen!.kind)
+  const { view, register } = own.client
+  if (own.topology === 'mesh') return QUIET_MS
+  const leaders = [view.primary, register.primary]
+  return leaders.includes(inc) || leaders.includes(own.me) ? QUIET_MS : SPARE_MS
 }
 
 export function wake(run: Runtime): void {

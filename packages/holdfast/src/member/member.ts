@@ -461,6 +461,14 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   end(run)
 }
 
+/** Whether play depends on the hub: not for a member of a star that reaches its primary directly. */
+export function needsHub({ member }: Pick<Runtime, 'member'>): boolean {
+  const { phase, peers: all, session: own } = member
+  if (phase !== 'in' || own.server.role !== 'idle' || own.topology === 'mesh') return true
+  const primary = all.get(own.client.view.primary)
+  return !primary?.link || paths.isByRelay(primary.paths)
+}
+
 export function deadline(run: Runtime): Millis {
   const { member } = run
   const due = Math.min(

@@ -263,7 +263,7 @@ export function limitPaths(run: Runtime, peer: Peer): void {
   if (suspectsPeer(own)) return
   const { rtt } = link.current(peer.link!)
   const bound = watchedPeer(own) === peer.inc ? patience(own) : null
-  const limit = bound === null ? paths.PATH_DEAD_MS : bound / 2
+  const limit = bound === null ? paths.deadAfter(peer.link!.keepaliveMs) : bound / 2
   paths.setLimit(peer.paths, now, limit, rtt.smoothed + 4 * rtt.variation)
   dispatch.noteDeadline(run, peer)
 }

@@ -333,7 +333,7 @@ describe('a path that failed', () => {
 })
 
 describe('spares', () => {
-  test('are probed each two seconds, and are bad after four probes without an answer', () => {
+  test('are probed each ten seconds, and are bad after four probes without an answer', () => {
     const hand = new Hand(DIRECT, RELAY)
     const times: number[] = []
     const passes = (ms: number): void => {
@@ -344,11 +344,11 @@ describe('spares', () => {
       }
     }
     hand.pass(10, DIRECT)
-    passes(7_000)
-    expect(times).toEqual([2_000, 4_000, 6_000])
+    passes(35_000)
+    expect(times).toEqual([2_000, 12_000, 22_000, 32_000])
     hand.answers.delete(RELAY)
-    passes(6_000)
-    expect(times.slice(3)).toEqual([8_000, 8_250, 8_500, 8_750, 10_750, 12_750])
+    passes(12_000)
+    expect(times.slice(4)).toEqual([42_000, 42_250, 42_500, 42_750, 44_750, 46_750])
     expect(hand.of(RELAY).state).toBe('bad')
     hand.answers.add(RELAY)
     passes(3_000)

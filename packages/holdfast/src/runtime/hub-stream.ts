@@ -20,6 +20,8 @@ export const DIAL_MS: readonly [Millis, Millis] = [50, 1_000]
 const RETRIES_MAX = 10
 /** The hub is pinged after so long a silence. */
 export const QUIET_MS: Millis = 400
+/** The same of a member whose play does not depend on the hub. */
+export const CALM_MS: Millis = 1_000
 /** Without a message within this, or twice the round trip, after a ping, the hub is unreachable. */
 export const PONG_MS: Millis = 500
 // Decay of the longest answer time, for each answer.
@@ -57,6 +59,8 @@ export interface HubEvents {
   quiet(isQuiet: boolean): void
   /** A datagram that the hub relayed. */
   relayed(from: string, bytes: Uint8Array): void
+  /** Whether play depends on the hub, so that its silence is noticed within a second. */
+  isNeeded(): boolean
 }
 
 /** The connection to one hub, over all its streams. */
@@ -296,11 +300,13 @@ export class HubConnection {
       return this.#look(this.#url)
     }
     const isDue = this.#loop.now() - this.#lastPing >= PING_MS
-    if (silent < QUIET_MS && !isDue) {
-      return this.#alarm.set(Math.max(this.#receivedAt + QUIET_MS, soonest))
+    const quiet = this.#events.isNeeded() ? QUIET_MS : CALM_MS
+    if (silent < quiet && !isDue) {
+      const again = this.#receivedAt + (silent < QUIET_MS ? QUIET_MS : quiet)
+      return this.#alarm.set(Math.max(again, soonest))
     }
     // Silence counts from the ping, for we may have been frozen ourselves before it.
-    if (this.#pingedAt !== null && silent >= QUIET_MS) this.#setQuiet(true)
+    if (this.#pingedAt !== null && silent >= quiet) this.#setQuiet(true)
     this.#ping()
   }
 }

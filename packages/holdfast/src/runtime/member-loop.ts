@@ -201,6 +201,7 @@ export class MemberLoop {
       message: (bytes) => this.do((now) => member.hubMessage(this.#run, now, bytes)),
       quiet: (isQuiet) => this.do(() => void this.#queue.push({ kind: 'quiet', isQuiet })),
       relayed: (from, bytes) => this.#relay.deliver(from, bytes),
+      isNeeded: () => member.needsHub(this.#run),
     })
     this.do(() => {})
   }

@@ -14,8 +14,8 @@ import dgram from 'node:dgram'
 
 /** Least time between two empty datagrams to one address, in milliseconds. */
 const PROBE_MS = 5
-/** For each watched address when there are many: a probe costs as much as a packet. */
-const SHARE_MS = 1.25
+/** With more watched addresses than this each is probed more seldom: a probe costs a packet. */
+const FEW = 8
 /** Most addresses watched at a time; at further ones only silence shows a death. */
 const WATCHES_MAX = 64
 /** An address may be replaced when nothing was sent to it for so long. */
@@ -49,7 +49,7 @@ export class Watches {
   probe(address: string, place: Place): void {
     const now = performance.now()
     const watch = this.#watches.get(address) ?? this.#open(now, address, place)
-    const least = Math.max(PROBE_MS, SHARE_MS * this.#watches.size)
+    const least = PROBE_MS * Math.max(1, this.#watches.size / FEW) ** 2
     if (!watch || now - watch.probedAt < least) return
     watch.probedAt = now
     this.#watches.delete(address)
