@@ -2,7 +2,11 @@
 // it says, and whatever happens to that hub, the process learns of it.
 // Method: whole hubs on one disk, with streams between them that the test cuts.
 import { describe, expect, test } from 'vitest'
-import type { FromHub, ToHub } from '../../packages/holdfast/src/hub-protocol/messages.ts'
+import {
+  type FromHub,
+  fromHub,
+  type ToHub,
+} from '../../packages/holdfast/src/hub-protocol/messages.ts'
 import {
   type Accept,
   type Stream,
@@ -18,7 +22,9 @@ import {
   frameRelay,
   type HubFrame,
 } from '../../packages/holdfast/src/wire/relay.ts'
+import { encode } from '../../packages/holdfast/src/wire/layout.ts'
 import { BEAT_MS, STILL_MS, SUSPECT_MS } from '../../packages/hub/src/machine/heartbeat.ts'
+import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { LOOKUP_MS } from '../../packages/hub/src/machine/passing.ts'
 import { storedRooms } from '../../packages/hub/src/rooms.ts'
 import { Caller } from './caller.ts'
@@ -193,6 +199,22 @@ test('lists and pings are answered by the hub that a process came to', async () 
   await two.pass(50)
   expect(kinds(grace).slice(-3)).toEqual(['pong', 'entry', 'last'])
   expect(links.count).toBe(count)
+})
+
+test('who was passed on hears of the store of its own hub alone', async () => {
+  const { two, id } = await pair()
+  const grace = two.found(2)
+  attach(grace, id, 2)
+  await two.pass(100)
+  const { turn } = two.server
+  const [[connection]] = [...turn.hub.connections] as [[number, unknown]]
+  const tells = (message: FromHub): void => {
+    hub.receivePassed(turn, connection, frameMessage(encode(fromHub, message)))
+  }
+  // As a hub of another build may do.
+  tells({ kind: 'store', answers: false })
+  tells({ kind: 'pong', count: 3 })
+  expect(kinds(grace).slice(-2)).toEqual(['attached', 'pong'])
 })
 
 test('who floods is closed by its own hub, and a stream that says nonsense', async () => {

@@ -45,6 +45,8 @@ export class Scene {
   /** Whether the store says at once that it can be written. */
   isChecked = true
   readonly unchecked: (() => void)[] = []
+  /** What it answers if it is checked, or a record is read; null if it works. */
+  trouble: HoldfastError | null = null
   readonly server: HubServer
   #now = 0
   readonly #alarms: { at: number; run: () => void }[] = []
@@ -106,11 +108,12 @@ export class Scene {
       isShared: this.#isShared,
       watch: (changed) => void this.disk.watchers.push(changed),
       entries: () => this.disk.records,
-      get: (key, done) => this.#read(ask, () => done(this.disk.records.get(key) ?? null)),
+      get: (key, done) =>
+        this.#read(ask, () => done(this.trouble ?? this.disk.records.get(key) ?? null)),
       blobs: (_key, names, done) => this.#read(ask, () => done(this.segments(names))),
       check: (done) => {
-        if (this.isChecked) ask(() => done(null))
-        else this.unchecked.push(() => done(null))
+        if (this.isChecked) ask(() => done(this.trouble))
+        else this.unchecked.push(() => done(this.trouble))
       },
       cas: (change, done) => {
         const answer = (): void => {

@@ -10,7 +10,9 @@ import { LATE_MS } from '../../packages/hub/src/server/closed-records.ts'
 import { SEED_RECORD, writeSeed } from '../../packages/hub/src/server/hub-key.ts'
 import type { Store, StoreOutcome } from '../../packages/holdfast/src/ports.ts'
 import { toyCurves } from '../../packages/sim/src/toy-ciphers.ts'
+import { DISK_MS } from '../../packages/hub/src/server/hub-server.ts'
 import { Caller } from './caller.ts'
+import { listed, proof } from './desk.ts'
 import { PlainDisk } from './plain-disk.ts'
 import { Scene } from './server-scene.ts'
 
@@ -151,6 +153,37 @@ test('a hub whose store refuses only some writes says so once, and once that all
   expect(told()).toEqual([false])
   await one.pass(STILL_MS)
   expect(told()).toEqual([false, true])
+})
+
+test('a hub whose store fails again and again says so once, however long it waits between', async () => {
+  const scene = new Scene()
+  const caller = scene.found()
+  await scene.pass(50)
+  const told = (): unknown[] => {
+    return caller.heard.flatMap((each) => (each.kind === 'store' ? [each.answers] : []))
+  }
+  const [session] = scene.server.hub.registers.rows.keys()
+  caller.say({ kind: 'attach', request: 2, session: session!, inc: 1, proof: proof(1) })
+  scene.answer = () => new HoldfastError('store', 'the disk is full')
+  const members = [listed(1), listed(2)]
+  caller.say({ kind: 'members', session: session!, members, players: 2 })
+  await scene.pass(5 * DISK_MS)
+  expect(told()).toEqual([false])
+})
+
+test('a hub says that its store fails as soon as that is checked, or cannot be read', async () => {
+  for (const isRead of [false, true]) {
+    const scene = new Scene()
+    const caller = new Caller(scene.server)
+    await scene.pass(50)
+    scene.trouble = new HoldfastError('store', 'the disk is gone')
+    if (isRead) {
+      scene.answer = () => 'unknown'
+      scene.found()
+    }
+    await scene.pass(isRead ? 50 : DISK_MS)
+    expect(caller.heard.at(-1)).toEqual({ kind: 'store', answers: false })
+  }
 })
 
 test('a hub alone with its store writes no heartbeats', async () => {

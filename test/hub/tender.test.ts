@@ -11,7 +11,7 @@ import { BEAT_MS, STILL_MS, SUSPECT_MS } from '../../packages/hub/src/machine/he
 import * as hub from '../../packages/hub/src/machine/hub.ts'
 import { importRoom } from '../../packages/hub/src/machine/room-files.ts'
 import { readPlace } from '../../packages/hub/src/machine/places.ts'
-import { ASK_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
+import { ASK_MS, GONE_MS, RECOVER_MS } from '../../packages/hub/src/machine/register.ts'
 import { ABANDONED_MS } from '../../packages/hub/src/machine/tender.ts'
 import { Desk, listed, proof } from './desk.ts'
 import { Kept } from './kept-room.ts'
@@ -273,6 +273,25 @@ test('a stream that another hub passed on is not passed on again', () => {
   expect(two!.closed.get(guest)).toMatch(/another hub has this room/)
 })
 
+test('who another hub passed on hears nothing of this hub’s store, nor who said no hello', () => {
+  const [, two] = hubs()
+  const guest = (connection: number): FromHub[] => {
+    const heard: FromHub[] = []
+    two!.heard.set(connection, heard)
+    hub.addStream(two!, connection, '10.1.1.1', true)
+    two!.say(connection, { kind: 'hello', version: HUB_VERSION })
+    return heard
+  }
+  const before = guest(998)
+  const [own, mute] = [two!.open(), two!.dial()]
+  two!.store = () => GONE
+  pass(STILL_MS, two!)
+  const after = guest(999)
+  expect(lastOf(two!, own)).toEqual({ kind: 'store', answers: false })
+  expect([before, after].map((heard) => heard.at(-1)?.kind)).toEqual(['signs', 'signs'])
+  expect(two!.heard.get(mute)).toEqual([])
+})
+
 test('news that are older than what a hub has read change nothing', () => {
   const [one, two] = hubs()
   const { streams } = one!.session(1)
@@ -353,6 +372,144 @@ test('a name that is reserved for a former room is refused once the store has be
     expect(lastOf(two, stream)).toMatchObject(refused)
     expect([two.loads, two.hub.waiting.size]).toEqual([[], 0])
   }
+})
+
+describe('a request for a reserved name', () => {
+  const keyOf = (id: string): string => `${MAIN}~${id}`
+  const kinds = (desk: Desk, stream: number): string[] => desk.heard.get(stream)!.map((m) => m.kind)
+
+  /** A dead session of one hub, which another one knows; `moves` founds a room in its place. */
+  function dead(): { one: Desk; two: Desk; id: string; moves: () => void } {
+    const [one, two] = hubs()
+    const { id, streams } = one!.session(1)
+    reads(two!)
+    one!.recovers = false
+    one!.close(streams[0]!)
+    pass(GONE_MS + 100, one!, two!)
+    const moves = (): void => void one!.add(one!.open(), 'main', 2)
+    return { one: one!, two: two!, id, moves }
+  }
+
+  /** A hub with a stored room, whose record is in memory. */
+  function stored(desk: Desk): Kept {
+    const room = new Kept(desk)
+    room.keep('whole ', 1)
+    const end = { ...recovery(room.id), inc: 1, proof: proof(1), primary: 1, why: 'end' } as ToHub
+    desk.say(room.founder, end)
+    return room
+  }
+
+  test('finds a session that another hub moved before any news of that', () => {
+    const { two, id, moves } = dead()
+    moves()
+    const stream = two.open()
+    two.add(stream, `main~${id}`, 1)
+    expect(two.hub.elsewhere.get(keyOf(id))).toMatchObject({ tender: 1 })
+    // That hub is not reached, which refuses nothing.
+    expect(kinds(two, stream)).toEqual(['welcome', 'signs'])
+    pass(STILL_MS + 3 * BEAT_MS, two)
+    expect(lastOf(two, stream)).toMatchObject({ kind: 'added', created: false })
+  })
+
+  test('finds a stored room, whose record is in memory, that another hub moved', () => {
+    const [one, two] = hubs()
+    const room = stored(one!)
+    reads(two!)
+    const there = Object.assign(Object.create(Kept.prototype) as Kept, { desk: two, room: 'main' })
+    there.ask(two!.open(), 5, { playersMax: 0 })
+    expect(two!.hub.archive.rooms.get(room.id)?.saved).not.toBe(null)
+    one!.go(60_000)
+    room.ask(one!.open(), 3, { fresh: true })
+    const stream = two!.open()
+    there.ask(stream, 6, { room: `main~${room.id}` })
+    two!.write()
+    expect(there.added(two!.heard.get(stream)!)?.entry).toMatchObject({
+      session: room.id,
+      room: `main~${room.id}`,
+    })
+  })
+
+  test('waits for the hub that has it, if that is not reached', () => {
+    const { two, id, moves } = dead()
+    moves()
+    reads(two)
+    const stream = two.open()
+    two.add(stream, `main~${id}`, 1)
+    expect(two.loads).toEqual([keyOf(id)])
+    two.read()
+    expect(kinds(two, stream)).toEqual(['welcome', 'signs'])
+    pass(STILL_MS + 3 * BEAT_MS, two)
+    expect(lastOf(two, stream)).toMatchObject({ kind: 'added', created: false })
+  })
+
+  test('waits for the claim that reads it as well', () => {
+    const { one, two, id, moves } = dead()
+    // The hub dies in the middle of the move.
+    one.store = (change) => (change.value ? one.disk.change(change) : GONE)
+    moves()
+    pass(STILL_MS + 2 * BEAT_MS, two)
+    two.isRead = false
+    const [former, member] = [two.open(), two.open()]
+    two.add(former, `main~${id}`, 1)
+    two.attach(member, id, 1)
+    expect(two.loads).toEqual([keyOf(id), MAIN])
+    two.read()
+    two.write()
+    expect(lastOf(two, former)).toMatchObject({ kind: 'added', created: false })
+    expect(lastOf(two, member)).toMatchObject({ kind: 'attached' })
+  })
+
+  test('waits for the room that is being founded under it', () => {
+    const { two, id } = dead()
+    two.isRead = false
+    const [one, next] = [two.open(), two.open()]
+    two.add(one, `main~${id}`, 1)
+    // The session ends, and with it the reservation.
+    hub.receiveNews(two, MAIN, null)
+    two.atOnce = false
+    two.add(next, `main~${id}`, 2)
+    two.read()
+    two.write()
+    expect(lastOf(two, next)).toMatchObject({ kind: 'added', created: true })
+    expect(lastOf(two, one)).toMatchObject({ kind: 'added', created: false })
+  })
+
+  test('waits for the move of its room by this hub', () => {
+    const [one] = hubs()
+    const room = stored(one!)
+    one!.go(60_000)
+    room.ask(one!.open(), 5, { playersMax: 0 })
+    one!.isRead = one!.atOnce = false
+    const [former, fresh] = [one!.open(), one!.open()]
+    room.ask(former, 2, { room: `main~${room.id}` })
+    expect(one!.loads).toEqual([keyOf(room.id)])
+    room.ask(fresh, 3, { fresh: true })
+    expect(one!.hub.moves.size).toBe(1)
+    one!.read()
+    one!.isRead = true
+    one!.write()
+    expect(lastOf(one!, fresh)).toMatchObject({ kind: 'added', created: true })
+    expect(room.added(one!.heard.get(former)!)?.entry).toMatchObject({ session: room.id })
+  })
+
+  test('waits for the removal of what a fenced hub wrote under it', () => {
+    const { two, id, moves } = dead()
+    const key = keyOf(id)
+    two.disk.records.set(key, { value: Uint8Array.of(1), rev: 900 })
+    two.hub.places.set(key, { rev: 900, writing: null })
+    const removal = hub.beginWrite(two.hub, key)!
+    expect(removal).toMatchObject({ rev: 900, value: null })
+    const stream = two.open()
+    two.add(stream, `main~${id}`, 1)
+    expect(kinds(two, stream)).toEqual(['welcome', 'signs'])
+    // It is there again by then.
+    two.disk.records.delete(key)
+    moves()
+    hub.settleWrite(two, key, two.disk.records.get(key)!)
+    two.write()
+    pass(STILL_MS + 3 * BEAT_MS, two)
+    expect(lastOf(two, stream)).toMatchObject({ kind: 'added', created: false })
+  })
 })
 
 describe('a hub that stood still', () => {

@@ -7,7 +7,10 @@ import { ACTIONS_CHANNEL } from '../../packages/holdfast/src/actions/protocol/ac
 import type { Part } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import type { InternalSession as Session } from '../../packages/holdfast/src/join/session-impl.ts'
 import { type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
+import * as dispatch from '../../packages/holdfast/src/member/dispatch.ts'
+import * as member from '../../packages/holdfast/src/member/member.ts'
 import { mountOf } from '../../packages/holdfast/src/member/state.ts'
+import { Bare } from './bare.ts'
 
 const add = action('add', (table, { by }: { by: number }) => {
   const sum = ((table.get('sum') as number | undefined) ?? 0) + by
@@ -156,5 +159,15 @@ describe('what a message makes the machine throw (N-3)', () => {
     expect(w.counters.events - events).toBeLessThan(20_000)
     expect(client.debug.figures().threw).toBeLessThan(10_000 / 50 + 1)
     expect(await done(w, client, 1)).toBe('1')
+  })
+
+  test('by the clock, is due again only after a moment (N-3)', () => {
+    const { run } = new Bare()
+    Object.assign(run.ports, { threw: () => {} })
+    Object.assign(run.member, { phase: 'in', sweepAt: 0 })
+    dispatch.guard(run, 'the clock', () => {
+      throw new RangeError('planted')
+    })
+    expect(member.deadline(run)).toBe(run.now + 50)
   })
 })

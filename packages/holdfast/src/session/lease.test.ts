@@ -94,6 +94,11 @@ describe('a lease', () => {
     expect(leases.holds(lease, 1_000, OTHERS)).toBe(false)
     expect(leases.holds(lease, 999, OTHERS)).toBe(true)
   })
+  test('T43: is extended by promises no longer than it may be (PR-2)', () => {
+    const lease = { ...promised(), most: 2_000 }
+    expect(leases.holds(lease, 2_999, OTHERS)).toBe(true)
+    expect(leases.holds(lease, 3_000, OTHERS)).toBe(false)
+  })
   test('T43: said again with the same nonce, a word is the newest of those under way (PR-2)', () => {
     const lease = leases.create(true, 0)
     for (let nonce = 1; nonce <= 16; nonce++) leases.noteYes(lease, nonce, nonce)
