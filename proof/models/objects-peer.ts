@@ -209,7 +209,10 @@ function normalise(state: Objects): void {
       message: at + 1,
       entries: renew(entries),
     }))
-    for (const [seq, told] of subscriber.carried) subscriber.carried.set(seq, renew(told))
+    for (const [seq, runs] of subscriber.carried) {
+      const said = renew(runs.flatMap((run) => run.said.slice(run.from, run.to)))
+      subscriber.carried.set(seq, [{ said, from: 0, to: said.length }])
+    }
     subscriber.since.fill(0)
     subscriber.todo = subscriber.todo.filter((slot) => subscriber.queued[slot] === 1)
     if (state.mesh && !objects.leads(state)) subscriber.follows = false

@@ -234,10 +234,10 @@ export function probe(run: Runtime, peer: Peer): void {
  * checked; the next wake finds links whose deadline moved back.
  */
 export function noteDeadline(run: Runtime, peer: Peer): void {
-  const { askAt = Infinity, until = Infinity } = peer.reachability ?? {}
-  const due = peer.link
-    ? Math.min(link.deadline(peer.link), peer.paths.dueAt, askAt, until)
-    : peer.askAt
+  let due = peer.link ? Math.min(link.deadline(peer.link), peer.paths.dueAt) : peer.askAt
+  if (peer.link && peer.reachability) {
+    due = Math.min(due, peer.reachability.askAt, peer.reachability.until)
+  }
   if (due < run.member.dueAt) run.member.dueAt = due
 }
 

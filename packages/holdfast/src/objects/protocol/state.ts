@@ -211,6 +211,16 @@ export type Answer = 'granted' | Refusal
 /** The states of a peer's delivery barrier for an object. */
 export const BARRIER = { none: 0, owed: 1, sent: 2, open: 3, hiding: 4, hidden: 5 } as const
 
+/**
+ * Updates in a packet: index, serial and oseq of each, from one place of a list to another. Peers
+ * that are sent the same share the list.
+ */
+export interface Carried {
+  readonly said: number[]
+  readonly from: number
+  readonly to: number
+}
+
 export function createSubscriber(peer: PeerId) {
   const size = 8
   return {
@@ -239,8 +249,8 @@ export function createSubscriber(peer: PeerId) {
     queued: new Uint8Array(size),
     /** When each index began to wait. */
     since: new Float64Array(size),
-    /** Packets in flight, with index, serial and oseq of each update. */
-    carried: new Map<number, number[]>(),
+    /** Packets in flight, with their updates. */
+    carried: new Map<number, Carried[]>(),
     /** Number of updates in the last packet, if others did not fit; else 0. */
     behind: 0,
     filledAt: -Infinity,

@@ -56,6 +56,7 @@ import {
   type Replica,
   type Subscriber,
   type Context,
+  type Carried,
   type Types,
   GATHER_MS,
 } from './state.ts'
@@ -110,9 +111,7 @@ export function write(
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
   const carried = subscriber.carried.get(seq) ?? []
-  const before = carried.length
-  fill({ objects, types, now, subscriber, writer, end, carried })
-  const count = (carried.length - before) / 3
+  const count = fill({ objects, types, now, subscriber, writer, end, carried, own: [] })
   subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, count) : 0
   subscriber.filledAt = now
   if (isTail(subscriber, now)) objects.dirty.add(peer)
@@ -138,15 +137,19 @@ interface Filling {
   subscriber: Subscriber
   writer: ByteWriter
   end: number
-  /** Index, serial and oseq of each update in the frame. */
-  carried: number[]
+  /** The updates of the packet. */
+  carried: Carried[]
+  /** Index, serial and oseq of those that are written for this peer. */
+  own: number[]
 }
 
 // Copies bytes from an earlier peer's frame of this tick for as long as both peers lack the same.
-function fill(filling: Filling): void {
+// Returns how many updates it wrote or copied.
+function fill(filling: Filling): number {
   const { objects, now, subscriber, writer } = filling
   const { todo } = subscriber
   const start = writer.length
+  let copied = 0
   let like = sharedFrame(objects, now, todo[0]!)
   const own = like ? null : beginFrame(objects, now)
   // Index in `like` from which both frames are equal; -1 while they differ.
@@ -162,6 +165,7 @@ function fill(filling: Filling): void {
     if (like && run > 0) {
       taken += run
       next += run
+      copied += run
       const { replica, oseq, madeAt } = like.updates[next - 1]!
       const { creator, count, version, type } = replica
       before = { creator, count, version, type, low: wrap(oseq), madeAt }
@@ -175,14 +179,18 @@ function fill(filling: Filling): void {
     if (like && written > 0) next = indexAfter(like, index, before.madeAt)
     taken++
   }
-  todo.splice(0, taken)
+  todo.copyWithin(0, taken)
+  todo.length -= taken
   if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length))
+  const { own: said, carried } = filling
+  if (said.length > 0) carried.push({ said, from: 0, to: said.length })
+  return copied + said.length / 3
 }
 
 // Copies updates of a frame for as long as this peer lacks exactly the same. @returns how many
 function copyRun(
   { subscriber, writer, end, carried }: Filling,
-  { updates, bytes }: SharedFrame,
+  { updates, bytes, said }: SharedFrame,
   next: number,
   taken: number,
 ): number {
@@ -192,14 +200,15 @@ function copyRun(
   let run = 0
   for (; next + run < updates.length && taken + run < todo.length; run++) {
     const update = updates[next + run]!
-    const { index, serial, oseq } = update
+    const { index, oseq } = update
     if (todo[taken + run] !== index || queued[index] !== 1 || update.end > room) break
     if (!lacksSame(subscriber, update)) break
     sent[index] = oseq
     queued[index] = 0
-    carried.push(index, serial, oseq)
   }
-  if (run > 0) writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
+  if (run === 0) return 0
+  writeRaw(writer, bytes.bytes.subarray(from, updates[next + run - 1]!.end))
+  carried.push({ said, from: next * 3, to: (next + run) * 3 })
   return run
 }
 
@@ -214,7 +223,7 @@ function writeNext(filling: Filling, index: number, before: Before): number {
     if (start + room > end) return -1
     writeUpdate(filling, replica, mask, before)
     subscriber.sent[index] = replica.oseq
-    filling.carried.push(index, replica.serial, replica.oseq)
+    filling.own.push(index, replica.serial, replica.oseq)
   }
   subscriber.queued[index] = 0
   return writer.length - start
@@ -388,9 +397,11 @@ function eachUpdate(
   const carried = subscriber?.carried.get(seq)
   if (!subscriber || !carried) return
   subscriber.carried.delete(seq)
-  for (let i = 0; i < carried.length; i += 3) {
-    const index = carried[i]!
-    if (serials[index] === carried[i + 1]) each(subscriber, index, carried[i + 2]!)
+  for (const { said, from, to } of carried) {
+    for (let i = from; i < to; i += 3) {
+      const index = said[i]!
+      if (serials[index] === said[i + 1]) each(subscriber, index, said[i + 2]!)
+    }
   }
 }
 
@@ -469,6 +480,8 @@ export interface SharedUpdate {
 /** A frame as it was written for one peer. */
 export interface SharedFrame {
   updates: SharedUpdate[]
+  /** Index, serial and oseq of each update. */
+  said: number[]
   /** Position of the update of each index. */
   places: Map<number, number>
   bytes: ByteWriter
@@ -529,7 +542,7 @@ export function indexAfter(
 /** Begins a frame for sharing; null if FRAMES_MAX are kept already. */
 export function beginFrame(objects: Objects, now: Millis): SharedFrame | null {
   if (!objects.rules.shares() || tickOf(objects, now).frames.length >= FRAMES_MAX) return null
-  return { updates: [], places: new Map(), bytes: createWriter(256) }
+  return { updates: [], said: [], places: new Map(), bytes: createWriter(256) }
 }
 
 /** Adds an update that was just written. @param end  where the update ends in the frame */
@@ -542,13 +555,15 @@ export function addUpdate(
 ): void {
   const { index, serial, oseq, changedAt } = replica
   const base = subscriber.acked[index]!
-  let [low, high] = [0, oseq]
+  let low = 0
+  let high = oseq
   for (const oseqOfField of changedAt) {
     if (oseqOfField <= base) low = Math.max(low, oseqOfField)
     else high = Math.min(high, oseqOfField)
   }
   frame.places.set(index, frame.updates.length)
   frame.updates.push({ replica, index, serial, oseq, low, high, end, madeAt })
+  frame.said.push(index, serial, oseq)
 }
 
 function keepFrame(objects: Objects, now: Millis, frame: SharedFrame, bytes: Uint8Array): void {
