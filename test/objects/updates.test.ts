@@ -2,6 +2,7 @@
 // that it has.
 // Method: a cluster whose packets the test carries, loses and acks by hand.
 import { describe, expect, test } from 'vitest'
+import type { Millis, PeerId } from '../../packages/holdfast/src/machine.ts'
 import * as objects from '../../packages/holdfast/src/objects/protocol/objects.ts'
 import { bytes, type Field } from '../../packages/holdfast/src/wire/fields/schema.ts'
 import {
@@ -241,6 +242,40 @@ describe('what changed', () => {
       expect(oseqs(cluster, moving, resting)).toEqual([expect.any(Number), far + 1])
       expect(oseqs(cluster, moving)[0]).toBeLessThan(10)
     })
+  })
+
+  test('of others goes with that of a primary that changes its own in each tick', () => {
+    const cluster = meet({ incs: [HOST, A, B] })
+    const keys = new Map<PeerId, number>([HOST, A].map((inc) => [inc, spawn(cluster, inc)]))
+    settle(cluster)
+    for (const one of cluster.states.values()) one.gatherMs = 50
+    /** When packets left for B in 20 ticks in which those change theirs so long after its begin. */
+    const course = (changes: readonly (readonly [PeerId, Millis])[]): number[][] => {
+      return Array.from({ length: 20 }, (_none, tick) => {
+        const begin = cluster.now
+        const left: number[] = []
+        for (let after = 0; after < 50; after++) {
+          cluster.now = begin + after
+          for (const [inc, at] of changes) {
+            if (at === after) write(cluster, inc, keys.get(inc)!, tick + after)
+          }
+          for (const packet of packets(cluster)) {
+            arrives(cluster, packet)
+            if (packet.to === B) left.push(after)
+          }
+        }
+        cluster.now = begin + 50
+        return left
+      }).slice(2)
+    }
+    const both = course([
+      [HOST, 0],
+      [A, 30],
+    ])
+    expect(both).toEqual(Array(18).fill([0]))
+    // Without such changes they wait for nothing but the next look.
+    const others = course([[A, 30]])
+    expect(others.slice(3)).toEqual(Array(15).fill([31]))
   })
 
   test('peers that lack the same are written the same bytes, encoded once', () => {

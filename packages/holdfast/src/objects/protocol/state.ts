@@ -362,6 +362,8 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     dirty: new Set<PeerId>(),
     /** A change since the last send tick waits for a peer. */
     changesWaiting: false,
+    /** We changed objects in the last send tick. */
+    isPaced: false,
     /** No update is sent before this, so that changes gather. */
     nextSendAt: 0,
     /** Least time between two send ticks. */

@@ -582,6 +582,7 @@ function keepFrame(objects: Objects, now: Millis, frame: SharedFrame, bytes: Uin
 const PEERS_PER_MS = 16
 // Tolerance, so that a member that changes objects at a fixed rate does not just miss a send tick.
 const EARLY = 0.9
+const LATE = 1.1
 
 // Most that an oseq rises at once: a peer distinguishes half of 65,536, and may lack many changes.
 const LEAP_MAX = 256
@@ -645,7 +646,8 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < sendDueAt(objects)) return []
   objects.nextSendAt = now + EARLY * tickMs(objects)
   objects.changesWaiting = false
-  if (objects.newestOseq >= objects.round) objects.round = objects.newestOseq + 1
+  objects.isPaced = hasOwn(objects)
+  if (objects.isPaced) objects.round = objects.newestOseq + 1
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready
@@ -654,8 +656,19 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
 /** When the queued updates may be sent; Infinity if none are queued. */
 export function sendDueAt(objects: Objects): Millis {
   const { dirty, fresh, changesWaiting, nextSendAt } = objects
-  if (changesWaiting || fresh.size > 0) return nextSendAt
+  if (changesWaiting || fresh.size > 0) return nextSendAt + patience(objects)
   return dirty.size > 0 ? nextSendAt + tickMs(objects) : Infinity
+}
+
+// We changed objects since the last send tick.
+function hasOwn({ newestOseq, round }: Objects): boolean {
+  return newestOseq >= round
+}
+
+// Changes of others wait a little longer for ours, if we changed objects in the last tick too: a
+// primary that simulates then sends all of a tick in one packet.
+function patience(objects: Objects): Millis {
+  return objects.isPaced && !hasOwn(objects) ? (LATE - EARLY) * tickMs(objects) : 0
 }
 
 function tickMs({ gatherMs, subscribers }: Objects): Millis {
