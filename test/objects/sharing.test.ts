@@ -24,6 +24,7 @@ import {
   state,
   thing,
   verdict,
+  write,
 } from './cluster.ts'
 
 const HOST = 1
@@ -119,8 +120,30 @@ test('B15: behind what a peer was told alone a shared frame goes on, if stamps g
   const subscriber = own.subscribers.get(2)!
   addUpdate(shared, one!, subscriber, 10, { madeAt: 500 })
   addUpdate(shared, other!, subscriber, 20, { madeAt: 600 })
-  expect(indexAfter(shared, one!.index, 500)).toBe(1)
-  expect(indexAfter(shared, other!.index, 600)).toBe(2)
-  expect(indexAfter(shared, other!.index, 500)).toBe(-1)
-  expect(indexAfter(shared, other!.index + 1, 600)).toBe(-1)
+  expect(indexAfter(shared, one!, 500)).toBe(1)
+  expect(indexAfter(shared, other!, 600)).toBe(2)
+  expect(indexAfter(shared, other!, 500)).toBe(-1)
+  expect(indexAfter(shared, { ...other!, index: other!.index + 1 }, 600)).toBe(-1)
+  expect(indexAfter(shared, { ...other!, oseq: other!.oseq + 1 }, 600)).toBe(-1)
+  expect(indexAfter(shared, { ...other!, serial: other!.serial + 1 }, 600)).toBe(-1)
+})
+
+test('B15: what changes in the same instant in which others are told of it arrives as it is', () => {
+  const cluster = meet({ incs: [HOST, 2, 3] })
+  const [first, second] = [spawn(cluster, HOST), spawn(cluster, HOST)]
+  settle(cluster)
+  for (const key of [first, second]) write(cluster, HOST, key, 5)
+  cluster.now += 20
+  const early = pull(cluster, HOST, 2)!
+  write(cluster, HOST, first, 6)
+  for (const packet of [early, pull(cluster, HOST, 3)!]) {
+    land(cluster, packet)
+    verdict(cluster, packet, true)
+  }
+  const oseqs = [HOST, 2, 3].map((inc) => thing(cluster, inc, second).oseq)
+  expect(new Set(oseqs).size).toBe(1)
+  write(cluster, HOST, second, 9)
+  settle(cluster)
+  expect(looks(cluster, first)).toHaveLength(1)
+  expect(looks(cluster, second)).toHaveLength(1)
 })

@@ -193,7 +193,7 @@ describe('what changed', () => {
     }
 
     test('has one oseq, which a packet names once', () => {
-      const { cluster, moving, resting } = uneven(50)
+      const { cluster, moving, resting } = uneven(12)
       const only = (): number => {
         write(cluster, A, moving, 7)
         return pull(cluster, A, HOST)!.bytes.length
@@ -215,21 +215,72 @@ describe('what changed', () => {
       expect(thing(cluster, HOST, resting).oseq).toBe(one)
     })
 
-    test('catches up with the others in steps of 256, so that a late peer can tell them apart', () => {
-      const { cluster, moving, resting } = uneven(600)
+    test('catches up with the others in steps of 16, once a tick', () => {
+      const { cluster, moving, resting } = uneven(40)
       const before = oseqs(cluster, resting)[0]!
       const seen = [1, 2, 3].map((value) => {
-        write(cluster, A, resting, value)
+        for (let i = 0; i < 5; i++) write(cluster, A, resting, 10 * value + i)
         write(cluster, A, moving, value)
         settle(cluster)
         const [own, other] = oseqs(cluster, resting, moving)
-        return [own! - before, own === other]
+        return [own! - before, own! >= other!]
       })
-      expect(seen.slice(0, 2)).toEqual([
-        [256, false],
-        [512, false],
+      expect(seen).toEqual([
+        [16 + 5, false],
+        [2 * (16 + 5), true],
+        [2 * (16 + 5) + 5, true],
       ])
-      expect(seen[2]![1]).toBe(true)
+    })
+
+    test('and catching up takes no late packet for a newer one, however often it changes', () => {
+      for (const [frames, often] of [
+        [13, 10],
+        [129, 1],
+      ] as const) {
+        const { cluster, moving, resting: key } = uneven(1)
+        const own = state(cluster, A)
+        Object.assign(own, { round: 100_000, newestOseq: 99_999 })
+        thing(cluster, A, moving).oseq = own.newestOseq
+        write(cluster, A, key, 77)
+        cluster.now += 50
+        const late = pull(cluster, A, HOST)!
+        for (let frame = 0; frame < frames; frame++) {
+          write(cluster, A, moving, frame)
+          for (let i = 0; i < often; i++) write(cluster, A, key, (frame * often + i) % 50)
+          cluster.now += 16
+          for (const packet of packets(cluster)) arrives(cluster, packet)
+        }
+        expect(own.round).toBeGreaterThan(100_000 + frames - 2)
+        land(cluster, late)
+        expect(looks(cluster, key)).toHaveLength(1)
+        write(cluster, A, key, 60)
+        settle(cluster)
+        expect(look(cluster, HOST, key)).toBe('2 v0.0 60,1')
+      }
+    })
+
+    test('and however often it changes, goes in a packet', () => {
+      const { cluster, key } = pair()
+      Object.assign(state(cluster, A), { round: 100_000, newestOseq: 99_999 })
+      for (let i = 0; i < 3_000; i++) write(cluster, A, key, i % 256)
+      cluster.now += 50
+      expect(packets(cluster)).toHaveLength(1)
+      expect(cluster.links.get(`${A}>${HOST}`)!.letters).toEqual([])
+    })
+
+    test('has an oseq that others accept, however old the room is', () => {
+      const { cluster, key } = pair()
+      const own = state(cluster, A)
+      Object.assign(own, { round: 2 ** 30 - 1, newestOseq: 2 ** 30 - 2 })
+      for (let value = 2; value < 10; value++) {
+        thing(cluster, A, key).oseq = Math.max(own.round - 1, thing(cluster, A, key).oseq)
+        write(cluster, A, key, value)
+        settle(cluster)
+      }
+      expect(own.round).toBe(2 ** 30)
+      const late = spawn(cluster, A)
+      settle(cluster)
+      expect(look(cluster, HOST, late)).toBe('2 v0.0 1,1')
     })
 
     test('follows no oseq that a former owner chose', () => {

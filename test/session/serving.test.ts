@@ -185,15 +185,25 @@ describe('who is asked to stand by', () => {
     ['did not answer', (made) => void leadOf(made).passedOver.set(2, 1)],
   ])('T37: is nobody who %s (PR-2)', (_what, make) => {
     const made = own()
+    leadOf(made).since = -server.LAGGING_MS
     expect(server.nextCandidate(made, 0)).toBe(2)
     make(made)
     expect(calmly(() => server.nextCandidate(made, 0))).toBe(3)
   })
   test('T37: may be whoever was passed over until now, or was heard less than a second ago (PR-2)', () => {
     const made = own()
+    leadOf(made).since = -server.LAGGING_MS
     leadOf(made).passedOver.set(2, 0)
     made.detectors.get(2)!.since = 1 - server.LAGGING_MS
     expect(server.nextCandidate(made, 0)).toBe(2)
+  })
+  test('T37: is in the first second of a primary whoever was heard within five (PR-2)', () => {
+    const made = own()
+    leadOf(made).since = 1 - server.LAGGING_MS
+    made.detectors.get(2)!.since = 1 - 5_000
+    expect(server.nextCandidate(made, 0)).toBe(2)
+    made.detectors.get(2)!.since = -5_000
+    expect(server.nextCandidate(made, 0)).toBe(3)
   })
   test('is not the backup that there is, and who does not serve asks nobody (PR-2)', () => {
     const made = backedUpOf(3).session

@@ -11,7 +11,7 @@ import * as paths from '../paths/paths.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
 import { LOST_MS } from '../session/client.ts'
-import { heartbeatOf } from '../session/failure-detector.ts'
+import { heartbeatOf, QUIET_MS, SPARE_MS } from '../session/failure-detector.ts'
 import { suspectsPeer, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
 import type { Session } from '../session/state.ts'
@@ -23,10 +23,6 @@ import * as peers from './peers.ts'
 import { CLOSE, type CurveAnswer, type Peer, type Runtime, type JobOf } from './state.ts'
 import * as clock from '../link/timing/clock.ts'
 
-/** Longest time between packets of the primary and a member, and of all members in a mesh. */
-export const QUIET_MS: Millis = 400
-/** The same of the backup and a member in a star: they need their link later, if ever. */
-export const SPARE_MS: Millis = 2_000
 /** A link that is not wanted is closed after this. */
 export const IDLE_MS: Millis = 10_000
 /** A member that waits for its peer to ask for the link asks after this. */
@@ -227,7 +223,9 @@ function keepaliveOf(own: Session, { inc, paths: { chosen } }: Peer): Millis {
   const { view, register } = own.client
   if (own.topology === 'mesh') return QUIET_MS
   const leaders = [view.primary, register.primary]
-  return leaders.includes(inc) || leaders.includes(own.me) ? QUIET_MS : SPARE_MS
+  if (leaders.includes(inc) || leaders.includes(own.me)) return QUIET_MS
+  // Only its answers show that a member is here whose stream the hub has lost.
+  return own.client.absent.has(inc) ? QUIET_MS : SPARE_MS
 }
 
 export function wake(run: Runtime): void {

@@ -461,7 +461,7 @@ export function wake(run: Runtime, now: Millis, dueAt: Millis = now): void {
   end(run)
 }
 
-/** Whether play depends on the hub: not for a member of a star that reaches its primary directly. */
+/** Whether play depends on the hub: not if a member of a star reaches its primary directly. */
 export function needsHub({ member }: Pick<Runtime, 'member'>): boolean {
   const { phase, peers: all, session: own } = member
   if (phase !== 'in' || own.server.role !== 'idle' || own.topology === 'mesh') return true

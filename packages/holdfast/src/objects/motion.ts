@@ -196,9 +196,10 @@ export function isPredicted(
   trails.aim(trail, now)
   // `came` is scratch here: it is filled again before the next sample.
   rowOf(course, 'position', fields, came.position)
-  return followed.every(({ kind, at, end }) => {
-    return distance(kind, came.position, trail.goal, at, end) <= within
-  })
+  for (const { kind, at, end } of followed) {
+    if (distance(kind, came.position, trail.goal, at, end) > within) return false
+  }
+  return true
 }
 
 const apart = [0, 0, 0]

@@ -303,7 +303,7 @@ export class HubConnection {
     const quiet = this.#events.isNeeded() ? QUIET_MS : CALM_MS
     if (silent < quiet && !isDue) {
       const again = this.#receivedAt + (silent < QUIET_MS ? QUIET_MS : quiet)
-      return this.#alarm.set(Math.max(again, soonest))
+      return this.#alarm.set(Math.max(Math.min(again, this.#lastPing + PING_MS), soonest))
     }
     // Silence counts from the ping, for we may have been frozen ourselves before it.
     if (this.#pingedAt !== null && silent >= quiet) this.#setQuiet(true)

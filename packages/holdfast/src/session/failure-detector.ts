@@ -43,6 +43,11 @@ export const SECOND_LOOK_MS: Millis = 0
 // The longest gap halves in this time, regardless of the number of messages.
 const FADE_MS: Millis = 4_000
 
+/** Longest time between packets of the primary and a member, and of all members in a mesh. */
+export const QUIET_MS: Millis = 400
+/** The same of others in a star, such as its backup: they need their link later, if ever. */
+export const SPARE_MS: Millis = 2_000
+
 /** How often primary and backup send a packet, by the path that packets go by. */
 export function heartbeatOf(path: PathKind): Millis {
   return SHORTEST_MS[path] / 5

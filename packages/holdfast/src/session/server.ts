@@ -28,6 +28,8 @@ import * as detector from './failure-detector.ts'
 
 /** A member that is silent for this long is no candidate for backup (S-3). */
 export const LAGGING_MS: Millis = 1_000
+/** The same, while we serve so newly that it may not have sent anything to us since. */
+const FORMER_MS: Millis = 2.5 * detector.SPARE_MS
 /** A member that is silent for this long is removed (T31). */
 export const REMOVE_MS: Millis = 10_000
 /** A member without a stream to the hub is removed after this silence. */
@@ -228,7 +230,13 @@ function isAble(session: Serving, now: Millis, member: Member): boolean {
   if ((server.lead.passedOver.get(member.inc) ?? 0) > now) return false
   // A snapshot would wait behind the backlog, and both together may exceed the link's queue.
   if (seen.backlog > BACKLOG_SMALL) return false
-  return detector.silence(seen, session.hub, now) < LAGGING_MS && seen.samples > 0
+  const silent = detector.silence(seen, session.hub, now)
+  return silent < (isNew(session, now) ? FORMER_MS : LAGGING_MS) && seen.samples > 0
+}
+
+// Members sent a packet every SPARE_MS until we served, and may not have answered since.
+function isNew({ server }: Serving, now: Millis): boolean {
+  return now - server.lead.since < LAGGING_MS
 }
 
 // C-5: a slow backup is replaced through the register. Commits never skip it.

@@ -25,7 +25,6 @@ import {
   sendState,
   defer,
   drain,
-  nextOseq,
   sendDueAt,
   acked,
   lost,
@@ -147,7 +146,8 @@ export function set(
   if (mask === 0) return false
   const rules = types[replica.type]!
   if (rules.kept) objects.kept.hasChanges = true
-  replica.oseq = nextOseq(objects, replica)
+  replica.oseq++
+  objects.hasOwn = true
   for (let field = 0; field < replica.changedAt.length; field++) {
     if ((mask & (1 << field)) !== 0) replica.changedAt[field] = replica.oseq
   }

@@ -102,6 +102,8 @@ function createReplica(creator: PeerId, count: number, index: number, type: numb
     hidden: false,
     /** Rises with each change by the owner, over all versions. */
     oseq: 0,
+    /** As owner: the round in which its oseq last caught up. */
+    round: 0,
     fields: [] as Quantised,
     /** The oseq of the last change of each field. */
     changedAt: [] as number[],
@@ -342,7 +344,7 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     watching: new Set<PeerId>(),
     nextSerial: 1,
     nextCount: 1,
-    /** The oseq of our objects that change in this send tick, and the newest that one of them got. */
+    /** The oseq of our objects that change in this send tick, and the newest that one got. */
     round: 1,
     newestOseq: 0,
     /** In a mesh: peers that sent a later epoch while we led, so another member leads by then. */
@@ -362,7 +364,8 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     dirty: new Set<PeerId>(),
     /** A change since the last send tick waits for a peer. */
     changesWaiting: false,
-    /** We changed objects in the last send tick. */
+    /** We changed objects since the last send tick, and in the tick before it. */
+    hasOwn: false,
     isPaced: false,
     /** No update is sent before this, so that changes gather. */
     nextSendAt: 0,

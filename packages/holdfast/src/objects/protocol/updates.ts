@@ -12,7 +12,7 @@
  *
  * Each update omits what it shares with the update before it in the frame; the first follows
  * creator 0, version (0, 0), count 0, type 0, oseq 0 and instant 0. `oseq` is its low 16 bits.
- * Objects that their owner changed together share both oseq (see `nextOseq`) and instant.
+ * Objects that their owner changed together share both oseq (see `joinRound`) and instant.
  */
 
 import { INC_MAX, type Millis, type PeerId } from '../../machine.ts'
@@ -176,7 +176,7 @@ function fill(filling: Filling): number {
     if (written < 0) break
     if (own && written > 0)
       addUpdate(own, at(objects, index)!, subscriber, writer.length - start, before)
-    if (like && written > 0) next = indexAfter(like, index, before.madeAt)
+    if (like && written > 0) next = indexAfter(like, at(objects, index)!, before.madeAt)
     taken++
   }
   todo.copyWithin(0, taken)
@@ -421,6 +421,7 @@ export const COMPANY_MS: Millis = 100
 export function sendState(objects: Objects, now: Millis, replica: Replica): void {
   objects.unsent.delete(replica.key)
   replica.sentAt = now
+  joinRound(objects, replica)
   markChanged(objects, replica)
 }
 
@@ -529,14 +530,19 @@ function lacksSame(subscriber: Subscriber, update: SharedUpdate): boolean {
   )
 }
 
-/** Position of the update after an object's; -1 if it may not follow the stamp `madeAt`. */
+/**
+ * Position of the update after an object's; -1 if it may not follow what a peer was just told of
+ * the object: the same state, and as the instant of the last stamp `madeAt`.
+ */
 export function indexAfter(
   { places, updates }: SharedFrame,
-  index: number,
+  { index, serial, oseq }: Replica,
   madeAt: Millis,
 ): number {
   const place = places.get(index)
-  return place === undefined || updates[place]!.madeAt !== madeAt ? -1 : place + 1
+  const update = place === undefined ? undefined : updates[place]
+  const isSame = update?.serial === serial && update.oseq === oseq && update.madeAt === madeAt
+  return isSame ? place! + 1 : -1
 }
 
 /** Begins a frame for sharing; null if FRAMES_MAX are kept already. */
@@ -584,22 +590,35 @@ const PEERS_PER_MS = 16
 const EARLY = 0.9
 const LATE = 1.1
 
-// Most that an oseq rises at once: a peer distinguishes half of 65,536, and may lack many changes.
-const LEAP_MAX = 256
+// Most by which an object catches up with the round, once a round. Half of the 65,536 that a peer
+// tells apart lie far beyond what it does so while 256 packets are under way, the most that a link
+// takes out of order.
+const CATCH_UP_MAX = 16
 // Most changes of one object in a send tick that the round follows.
 const CHANGES_MAX = 8
+// A round beyond this stays: each oseq may still rise as often again.
+const ROUND_MAX = 2 ** 30
 
 /**
- * The oseq of a change of one of our objects. All objects that we change in a send tick get the
- * same, the round of that tick, so that a frame names it once. An object that was changed before in
- * this tick gets one more, and one that rested for long catches up in steps.
+ * A changed state of one of our objects leaves. All that leave in a send tick get the same oseq,
+ * the round of that tick, so that a frame names it once. An object that rested catches up in steps.
  */
-export function nextOseq(objects: Objects, { oseq }: Replica): number {
+function joinRound(objects: Objects, replica: Replica): void {
   const { round } = objects
-  const next = Math.max(oseq + 1, Math.min(round, oseq + LEAP_MAX))
+  if (replica.round !== round) {
+    replica.round = round
+    replica.oseq = Math.max(replica.oseq, Math.min(round, replica.oseq + CATCH_UP_MAX))
+  }
   // Former owners chose the oseq of their objects: one far ahead does not count.
-  if (next < round + CHANGES_MAX) objects.newestOseq = Math.max(objects.newestOseq, next)
-  return next
+  if (replica.oseq < round + CHANGES_MAX)
+    objects.newestOseq = Math.max(objects.newestOseq, replica.oseq)
+}
+
+function endRound(objects: Objects): void {
+  if (objects.newestOseq >= objects.round)
+    objects.round = Math.min(ROUND_MAX, objects.newestOseq + 1)
+  objects.isPaced = objects.hasOwn
+  objects.hasOwn = false
 }
 
 /** An object changed: `enqueueChanged` will queue it for every peer that has its version. */
@@ -646,8 +665,7 @@ export function drain(objects: Objects, now: Millis): Iterable<PeerId> {
   if (now < sendDueAt(objects)) return []
   objects.nextSendAt = now + EARLY * tickMs(objects)
   objects.changesWaiting = false
-  objects.isPaced = hasOwn(objects)
-  if (objects.isPaced) objects.round = objects.newestOseq + 1
+  endRound(objects)
   const ready = [...objects.dirty]
   objects.dirty.clear()
   return ready
@@ -660,15 +678,10 @@ export function sendDueAt(objects: Objects): Millis {
   return dirty.size > 0 ? nextSendAt + tickMs(objects) : Infinity
 }
 
-// We changed objects since the last send tick.
-function hasOwn({ newestOseq, round }: Objects): boolean {
-  return newestOseq >= round
-}
-
 // Changes of others wait a little longer for ours, if we changed objects in the last tick too: a
 // primary that simulates then sends all of a tick in one packet.
 function patience(objects: Objects): Millis {
-  return objects.isPaced && !hasOwn(objects) ? (LATE - EARLY) * tickMs(objects) : 0
+  return objects.isPaced && !objects.hasOwn ? (LATE - EARLY) * tickMs(objects) : 0
 }
 
 function tickMs({ gatherMs, subscribers }: Objects): Millis {
