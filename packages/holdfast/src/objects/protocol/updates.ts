@@ -590,9 +590,9 @@ const PEERS_PER_MS = 16
 const EARLY = 0.9
 const LATE = 1.1
 
-// Most by which an object catches up with the round, once a round. Half of the 65,536 that a peer
-// tells apart lie far beyond what it does so while 256 packets are under way, the most that a link
-// takes out of order.
+// An object catches up with the round by so much at most, once a round. A link takes packets up to
+// 256 out of order: in as many rounds an oseq rises by far less than the 32,768 that 16 bits tell
+// apart.
 const CATCH_UP_MAX = 16
 // Most changes of one object in a send tick that the round follows.
 const CHANGES_MAX = 8
@@ -678,8 +678,8 @@ export function sendDueAt(objects: Objects): Millis {
   return dirty.size > 0 ? nextSendAt + tickMs(objects) : Infinity
 }
 
-// Changes of others wait a little longer for ours, if we changed objects in the last tick too: a
-// primary that simulates then sends all of a tick in one packet.
+// If we changed objects in the last tick too, changes of others wait a little longer for ours: a
+// primary that simulates then sends all changes of a tick in one packet.
 function patience(objects: Objects): Millis {
   return objects.isPaced && !objects.hasOwn ? (LATE - EARLY) * tickMs(objects) : 0
 }
