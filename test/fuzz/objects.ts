@@ -179,14 +179,14 @@ export function objectFrame(chaos: Prng, known: KnownObjects): Uint8Array {
     const step = name.count - before
     before = name.count
     const { schema, timed } = known.types[name.type]!
-    const moved = chance(chaos, 0.75)
-    writeVarint(writer, (step < 0 ? -step * 2 - 1 : step * 2) * 4 + 2 + (moved ? 1 : 0))
+    const hasMoment = chance(chaos, 0.75)
+    writeVarint(writer, (step < 0 ? -step * 2 - 1 : step * 2) * 4 + 2 + (hasMoment ? 1 : 0))
     writeU8(writer, name.type * 2 + 1)
     writeVarint(writer, name.creator)
     writeVarint(writer, name.version.epoch)
     writeVarint(writer, name.version.count)
-    if (moved) writeU16(writer, name.oseq % 65_536)
-    if (moved && timed) writeInstant(chaos, writer)
+    if (hasMoment) writeU16(writer, name.oseq % 65_536)
+    if (hasMoment && timed) writeInstant(chaos, writer)
     const mask = 1 + below(chaos, schema.all)
     writeFields(writer, schema, anyFields(chaos, known, name.type), mask)
   }

@@ -201,7 +201,7 @@ test('lists and pings are answered by the hub that a process came to', async () 
   expect(links.count).toBe(count)
 })
 
-test('who was passed on hears of the store of its own hub alone', async () => {
+test('a process that was passed on hears only of the store of its own hub', async () => {
   const { two, id } = await pair()
   const grace = two.found(2)
   attach(grace, id, 2)

@@ -1,6 +1,6 @@
-// Goal: a read of the records in NATS ends, and never with what is old: whatever its servers do not
-// bring, or a process that stood still has missed.
-// Method: the stream of records and the store over a stream by hand, and a clock by hand.
+// Goal: a read of records in NATS ends in time and never returns an old record, whatever its
+// servers fail to deliver, and however long the process stood still.
+// Method: the stream of records and the store over a server written by hand, and fake timers.
 import type { JsMsg } from '@nats-io/jetstream'
 import { afterEach, beforeEach, expect, test, vi } from 'vitest'
 import { RECORD_MAX } from '../../packages/holdfast/src/drivers/store/limits.ts'
@@ -73,7 +73,7 @@ afterEach(() => {
   vi.useRealTimers()
 })
 
-/** What became of it after that time; undefined if it has not ended. */
+/** The promise's value or error after that time; undefined if it is still pending. */
 async function after(ms: number, asked: Promise<unknown>): Promise<unknown> {
   let outcome: unknown
   void asked.then(
@@ -102,28 +102,28 @@ test('a read ends in time while the stream stands still, and the next one reads'
   })
 })
 
-test('a read of a process that stood still fails, and the next one does not', async () => {
+test('a read fails if the process stood still meanwhile, and the next one succeeds', async () => {
   const rev = await put('a', 0, Uint8Array.of(1))
   server.isSlow = true
   const read = records.read('a')
-  // It has begun, and no answer has come.
+  // The read has begun, and no answer has come.
   await after(0, read)
   vi.advanceTimersByTime(READ_MS + 1)
   expect(await after(0, read)).toMatchObject({ message: expect.stringMatching(/stands still/) })
   expect(await after(1, records.read('a'))).toMatchObject({ rev })
 })
 
-test('a read ends in time of a revision that no server has', async () => {
+test('a read of a revision that no server has ends in time', async () => {
   const long = new Uint8Array(RECORD_MAX)
   const rev = await put('a', 0, long)
-  // So many bytes that the first is in memory no more.
+  // So many bytes that the first record leaves the memory.
   for (let n = 0; n * long.length < 9 * 1024 * 1024; n++) await put(`more ${n}`, 0, long)
   server.messages.delete(rev)
   const found = await after(READ_MS + 500, records.read('a'))
   expect(found).toMatchObject({ message: `NATS: no server has revision ${rev} of a` })
 })
 
-test('what was replaced is deleted later than any read of before ends', async () => {
+test('a replaced message is deleted only after every read that began before has ended', async () => {
   const first = await put('a', 0, Uint8Array.of(1))
   await put('a', first, Uint8Array.of(2))
   await after(READ_MS + 1_000, Promise.resolve())
@@ -134,7 +134,7 @@ test('what was replaced is deleted later than any read of before ends', async ()
   expect(server.deleted).toContain(first)
 })
 
-test('a read ends of blobs that a record names and no server has', async () => {
+test('a read of blobs that no server has any more ends in time', async () => {
   const open = NatsStore.open(server.jet, NAMES, 2, () => {})
   const store = (await after(500, open)) as NatsStore
   const value = Uint8Array.of(1)

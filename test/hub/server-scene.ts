@@ -45,7 +45,7 @@ export class Scene {
   /** Whether the store says at once that it can be written. */
   isChecked = true
   readonly unchecked: (() => void)[] = []
-  /** What it answers if it is checked, or a record is read; null if it works. */
+  /** The error with which the store answers checks and reads; null if it works. */
   trouble: HoldfastError | null = null
   readonly server: HubServer
   #now = 0

@@ -273,7 +273,7 @@ test('a stream that another hub passed on is not passed on again', () => {
   expect(two!.closed.get(guest)).toMatch(/another hub has this room/)
 })
 
-test('who another hub passed on hears nothing of this hub’s store, nor who said no hello', () => {
+test('a hub tells of its store neither streams that another hub passed on, nor those without a hello', () => {
   const [, two] = hubs()
   const guest = (connection: number): FromHub[] => {
     const heard: FromHub[] = []
@@ -502,7 +502,7 @@ describe('a request for a reserved name', () => {
     const stream = two.open()
     two.add(stream, `main~${id}`, 1)
     expect(kinds(two, stream)).toEqual(['welcome', 'signs'])
-    // It is there again by then.
+    // Meanwhile another hub has moved the room to that name again.
     two.disk.records.delete(key)
     moves()
     hub.settleWrite(two, key, two.disk.records.get(key)!)

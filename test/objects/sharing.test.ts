@@ -128,7 +128,7 @@ test('B15: behind what a peer was told alone a shared frame goes on, if stamps g
   expect(indexAfter(shared, { ...other!, serial: other!.serial + 1 }, 600)).toBe(-1)
 })
 
-test('B15: what changes in the same instant in which others are told of it arrives as it is', () => {
+test('B15: a change at the very instant at which updates are sent reaches all peers alike', () => {
   const cluster = meet({ incs: [HOST, 2, 3] })
   const [first, second] = [spawn(cluster, HOST), spawn(cluster, HOST)]
   settle(cluster)

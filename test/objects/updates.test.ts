@@ -232,7 +232,7 @@ describe('what changed', () => {
       ])
     })
 
-    test('and catching up takes no late packet for a newer one, however often it changes', () => {
+    test('and while catching up no late packet is taken for a newer one', () => {
       for (const [frames, often] of [
         [13, 10],
         [129, 1],
@@ -259,7 +259,7 @@ describe('what changed', () => {
       }
     })
 
-    test('and however often it changes, goes in a packet', () => {
+    test('goes in a packet however often it changes', () => {
       const { cluster, key } = pair()
       Object.assign(state(cluster, A), { round: 100_000, newestOseq: 99_999 })
       for (let i = 0; i < 3_000; i++) write(cluster, A, key, i % 256)
@@ -295,12 +295,12 @@ describe('what changed', () => {
     })
   })
 
-  test('of others goes with that of a primary that changes its own in each tick', () => {
+  test('of another member leaves together with those of a primary that simulates', () => {
     const cluster = meet({ incs: [HOST, A, B] })
     const keys = new Map<PeerId, number>([HOST, A].map((inc) => [inc, spawn(cluster, inc)]))
     settle(cluster)
     for (const one of cluster.states.values()) one.gatherMs = 50
-    /** When packets left for B in 20 ticks in which those change theirs so long after its begin. */
+    /** When packets leave for B in each of 20 ticks; members change theirs at these times. */
     const course = (changes: readonly (readonly [PeerId, Millis])[]): number[][] => {
       return Array.from({ length: 20 }, (_none, tick) => {
         const begin = cluster.now

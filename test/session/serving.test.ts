@@ -197,7 +197,7 @@ describe('who is asked to stand by', () => {
     made.detectors.get(2)!.since = 1 - server.LAGGING_MS
     expect(server.nextCandidate(made, 0)).toBe(2)
   })
-  test('T37: is in the first second of a primary whoever was heard within five (PR-2)', () => {
+  test('T37: a primary of less than a second also considers members heard within five (PR-2)', () => {
     const made = own()
     leadOf(made).since = 1 - server.LAGGING_MS
     made.detectors.get(2)!.since = 1 - 5_000

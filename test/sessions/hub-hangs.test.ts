@@ -43,7 +43,7 @@ function course(urls: readonly string[], hangsAt: number): string[] {
   return told
 }
 
-test('a hub is asked after 0.4 s of silence, and after 1 s by whoever does not need it', () => {
+test('a member pings a silent hub after 0.4 s, or after 1 s if it does not need the hub', () => {
   const asked = (isNeeded: boolean): number => {
     const world = createWorld({ seed: 1 })
     let pings = 0

@@ -61,7 +61,7 @@ describe.each(CASES)('$count $kind over $rtt ms', ({ kind, rtt, count }) => {
   })
 })
 
-test('whoever neither serves nor needs the relay is told within two seconds', async () => {
+test('a member that neither serves nor is relayed is told within two seconds', async () => {
   const { w, all, told } = await room('node', 10, 3, 8)
   expect(all.map(({ member }) => needsHub({ member: member! }))).toEqual([true, true, false])
   w.stall('hub', 4_000)
@@ -69,8 +69,20 @@ test('whoever neither serves nor needs the relay is told within two seconds', as
   expect(told.toSorted()).toEqual(['Ada down', 'Grace down', 'Linus down'])
 })
 
-test('of three in pages, where all depends on the relay, each is told within a second', async () => {
-  const { w, told } = await room('browser', 10, 3, 8)
+test('in a mesh each member needs the hub, for others may be relayed', async () => {
+  const w = world({ seed: 12, conditions: 'rtt=10' })
+  const all: Session[] = []
+  for (const name of ['Ada', 'Grace', 'Linus']) {
+    const options = { game: 'garden', name, topology: 'mesh' } as const
+    all.push(await w.join(options, { name, kind: 'node' }))
+  }
+  await w.run(8_000)
+  expect(all.map(({ member }) => needsHub({ member: member! }))).toEqual([true, true, true])
+})
+
+test('three members in pages, all relayed, are each told within a second', async () => {
+  const { w, all, told } = await room('browser', 10, 3, 8)
+  expect(all.map(({ member }) => needsHub({ member: member! }))).toEqual([true, true, true])
   w.stall('hub', 4_000)
   await w.run(1_000)
   expect(told.toSorted()).toEqual(['Ada down', 'Grace down', 'Linus down'])

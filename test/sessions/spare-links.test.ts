@@ -1,5 +1,5 @@
-// Goal: that the backup of a star and its members say little to each other shows nowhere: neither
-// in who seems away, nor in who is the next backup.
+// Goal: the backup of a star and its members exchange few packets, and nobody notices: nobody seems
+// away, no path is in doubt, and the next backup is the same as ever.
 // Method: whole sessions in virtual time with the shipped hub.
 import { expect, test } from 'vitest'
 import { object } from '../../packages/holdfast/src/index.ts'
@@ -35,7 +35,27 @@ test('a backup that the hub does not reach is not away for those who reach it', 
   expect([...seen]).toEqual([false])
 })
 
-test('after a takeover, or when the server leaves, a Node process is the next backup, before pages (T37)', async () => {
+test('a link that is hardly used is not in doubt between two of its packets', async () => {
+  const w = world({ seed: 4, conditions: 'rtt=20' })
+  const all: Session[] = []
+  for (const name of ['server', 'backup', 'Ada']) {
+    all.push(await w.join({ game: 'garden', name }, { name, kind: 'node' }))
+    await w.run(2_500)
+  }
+  const [server, backup, ada] = all
+  await w.run(5_000)
+  const silences = [server, backup].map((other) => {
+    const { link, paths } = ada!.member!.peers.get(other!.me.inc)!
+    return [link!.keepaliveMs, paths.limit]
+  })
+  // A path is probed from half of the limit on.
+  expect(silences).toEqual([
+    [400, 1_000],
+    [2_000, 5_000],
+  ])
+})
+
+test('after a takeover, or when the server leaves, a Node process becomes backup before pages (T37)', async () => {
   const next: string[] = []
   for (let k = 0; k < 12; k++) {
     const w = world({ seed: 5 + k, conditions: 'rtt=60' })

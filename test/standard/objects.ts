@@ -43,10 +43,10 @@ function readUpdate(standard: Standard, cursor: Cursor, before: Before): Read {
   const { creator, count, epoch, grants, type } = before
   checkName(standard, { creator, count, epoch, grants })
   const { schema, moves } = typeOf(standard, type)
-  const moved = head % 2 === 1
-  if (moved) before.oseq = integer(cursor, 2)
+  const hasMoment = head % 2 === 1
+  if (hasMoment) before.oseq = integer(cursor, 2)
   const { oseq } = before
-  const stamp = moved && moves ? readStep(standard, cursor, before) : null
+  const stamp = hasMoment && moves ? readStep(standard, cursor, before) : null
   const { fields } = readMasked(schema, cursor)
   const update = { creator, count, epoch, grants, type, oseq, fields }
   return moves ? { ...update, ...(stamp ?? { madeAt: before.madeAt, ages: null }) } : update

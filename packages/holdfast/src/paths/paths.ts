@@ -43,8 +43,8 @@ export const CANDIDATES_MAX = 8
 export const PATH_DEAD_MS: Millis = 1_000
 /** How often a path is probed that packets do not go by. */
 export const PROBE_MS: Millis = 2_000
-/** The same, while it answers and no better one than ours. */
-export const SPARE_MS: Millis = 10_000
+/** The same for a path that answers and is no better than ours. */
+export const SPARE_PROBE_MS: Millis = 10_000
 /** The same, while it is being proven. */
 export const PROVE_MS: Millis = 250
 /** After so many probes without an answer, and a second, a path is bad. */
@@ -126,7 +126,7 @@ export interface PathsSink {
   beat(path: Candidate): void
 }
 
-/** How long a path may be silent on which packets come this often, without a failure detector. */
+/** How long a path without a failure detector may be silent if packets come by it this often. */
 export function deadAfter(keepaliveMs: Millis): Millis {
   return Math.max(PATH_DEAD_MS, 2.5 * keepaliveMs)
 }
@@ -459,7 +459,7 @@ function probeAt(paths: Paths, one: Candidate): Millis {
   if (one.kind === 'relay' && chosen!.kind === 'relay') return urgent
   const isHeld = isGood(one) && isWorse(chosen!.kind, one.kind)
   const isOpen = one.unanswered > 0 && one.unanswered < PROBES_MAX
-  const calm = isGood(one) && one.unanswered === 0 ? SPARE_MS : PROBE_MS
+  const calm = isGood(one) && one.unanswered === 0 ? SPARE_PROBE_MS : PROBE_MS
   return Math.min(urgent, one.probedAt + (isHeld || isOpen ? PROVE_MS : calm))
 }
 

@@ -111,7 +111,7 @@ export function write(
   if (subscriber.behind > 0 && subscriber.rankedAt !== now) rank(objects, types, now, subscriber)
   const end = writer.length + budget
   const carried = subscriber.carried.get(seq) ?? []
-  const count = fill({ objects, types, now, subscriber, writer, end, carried, own: [] })
+  const count = fill({ objects, types, now, subscriber, writer, end, carried, said: [] })
   subscriber.behind = subscriber.todo.length > 0 ? Math.max(1, count) : 0
   subscriber.filledAt = now
   if (isTail(subscriber, now)) objects.dirty.add(peer)
@@ -139,8 +139,8 @@ interface Filling {
   end: number
   /** The updates of the packet. */
   carried: Carried[]
-  /** Index, serial and oseq of those that are written for this peer. */
-  own: number[]
+  /** Index, serial and oseq of those that are written for this peer alone. */
+  said: number[]
 }
 
 // Copies bytes from an earlier peer's frame of this tick for as long as both peers lack the same.
@@ -182,7 +182,7 @@ function fill(filling: Filling): number {
   todo.copyWithin(0, taken)
   todo.length -= taken
   if (own) keepFrame(objects, now, own, writer.bytes.subarray(start, writer.length))
-  const { own: said, carried } = filling
+  const { said, carried } = filling
   if (said.length > 0) carried.push({ said, from: 0, to: said.length })
   return copied + said.length / 3
 }
@@ -223,7 +223,7 @@ function writeNext(filling: Filling, index: number, before: Before): number {
     if (start + room > end) return -1
     writeUpdate(filling, replica, mask, before)
     subscriber.sent[index] = replica.oseq
-    filling.own.push(index, replica.serial, replica.oseq)
+    filling.said.push(index, replica.serial, replica.oseq)
   }
   subscriber.queued[index] = 0
   return writer.length - start
@@ -283,18 +283,19 @@ function writeUpdate(filling: Filling, replica: Replica, mask: number, before: B
   const ages = timed ? agesAt(replica, now + objects.offset, relays(objects) ? 1 : AGES_MAX) : null
   const step = count - before.count
   const strange = creator !== before.creator || compare(version, before.version) !== 0
-  const another = strange || type !== before.type
-  const moved =
+  const hasWhat = strange || type !== before.type
+  const hasMoment =
     low !== before.low || ages !== null || (timed && !isSameStamp(before.madeAt, replica.madeAt))
   const zigzag = step < 0 ? -step * 2 - 1 : step * 2
-  writeVarint(writer, zigzag * 4 + (another ? 2 : 0) + (moved ? 1 : 0))
-  if (another) writeU8(writer, type * 2 + (strange ? 1 : 0))
+  writeVarint(writer, zigzag * 4 + (hasWhat ? 2 : 0) + (hasMoment ? 1 : 0))
+  if (hasWhat) writeU8(writer, type * 2 + (strange ? 1 : 0))
   if (strange) {
     writeVarint(writer, creator)
     writeVersion(writer, version)
   }
-  if (moved) writeU16(writer, low)
-  if (moved && timed) before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
+  if (hasMoment) writeU16(writer, low)
+  if (hasMoment && timed)
+    before.madeAt = writeNextStamp(writer, before.madeAt, replica.madeAt, ages)
   writeRaw(writer, body(types, replica, mask))
   before.creator = creator
   before.count = count
@@ -342,9 +343,9 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
   const rules = types[type]
   const named = creator > 0 && creator < INC_MAX && count > 0 && count <= COUNT_MAX
   if (!rules || !named || reader.failed) return null
-  const moved = (head & 1) !== 0
-  if (moved) before.low = readU16(reader)
-  const stamp = moved && rules.timed ? readNextStamp(reader, before.madeAt) : null
+  const hasMoment = (head & 1) !== 0
+  if (hasMoment) before.low = readU16(reader)
+  const stamp = hasMoment && rules.timed ? readNextStamp(reader, before.madeAt) : null
   let fields = fieldsOf.get(rules)
   if (!fields) fieldsOf.set(rules, (fields = []))
   const mask = readFields(reader, rules.schema, fields)
@@ -357,7 +358,7 @@ function readUpdate(reader: ByteReader, types: Types, before: Before): Update | 
     low: before.low,
     mask,
     fields,
-    madeAt: rules.timed ? (stamp ? stamp.madeAt : before.madeAt || NaN) : NaN,
+    madeAt: stamp?.madeAt ?? (rules.timed && before.madeAt > 0 ? before.madeAt : NaN),
     ages: stamp?.ages ?? null,
   }
 }
