@@ -60,11 +60,15 @@ const ENDS: Readonly<Record<string, (w: SessionWorld, ada: Session) => unknown>>
 }
 
 describe('between the first view and the last object', () => {
-  test.each(Object.keys(ENDS))('%s: join rejects at once (N-6)', async (code) => {
+  // When the window of its link has room, and when it is full.
+  const moments = Object.keys(ENDS).flatMap((code) =>
+    [60, 100, 150].map((at) => [code, at] as const),
+  )
+  test.each(moments)('%s after %i ms: join rejects at once (N-6)', async (code, at) => {
     const { w, ada } = await book()
     const grace = joining(w, 'grace', { recover: false })
     await w.runUntil(isIn(ada, 'grace'), 10_000)
-    await w.run(60)
+    await w.run(at)
     expect(grace.said).toBe(null)
     const begun = w.now()
     ENDS[code]!(w, ada)

@@ -8,6 +8,7 @@ import {
   type JoinOptions,
   object,
   type SessionEvents,
+  text,
   u8,
 } from '../../packages/holdfast/src/index.ts'
 import { type Place, type SessionWorld, world } from '../../packages/sim/src/session-world.ts'
@@ -91,6 +92,31 @@ describe('coming back', () => {
     await w.run(15_000)
     expect(again.status).toBe('live')
     expect(players(again)).toEqual([1, 2, 3])
+  })
+
+  test('T34: so is an older one whose link is full of other messages', async () => {
+    const w = world({ seed: 35, conditions: 'rtt=40', linesMax: 0 })
+    const Page = object('page', { words: text(900, 900) })
+    const book = { game: 'book', types: [Page] }
+    const ada = await w.join({ ...book, name: 'Ada' }, { name: 'ada' })
+    const linus = await w.join({ ...book, name: 'Linus' }, { name: 'linus' })
+    await w.run(1_000)
+    const { inc } = linus.me
+    let [removedAt, toldAt] = [Infinity, Infinity]
+    linus.on('status', (status) => status === 'lost' && (toldAt = w.now()))
+    ada.on('members', (all) => {
+      if (all.every((one) => one.inc !== inc)) removedAt = Math.min(removedAt, w.now())
+    })
+    const fill = (): void => {
+      for (let n = 0; n < 600; n++) ada.create(Page, { words: `${n} ${'x'.repeat(800)}` })
+    }
+    // The server lets the new process in 240 ms later, and the link is full by then.
+    w.at(w.now() + 150, fill)
+    const again = await w.join({ ...book, name: 'Linus', token: linus.token })
+    expect([linus.code, again.status, ada.members.some((one) => one.inc === inc)]).toEqual([
+      ...['elsewhere', 'live', false],
+    ])
+    expect(toldAt - removedAt).toBeLessThan(100)
   })
 
   test('T34: the server itself opened twice gives its role away and goes', async () => {

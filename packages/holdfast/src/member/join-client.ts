@@ -214,7 +214,8 @@ export function findAgain(run: Runtime): void {
   run.member.phase = 'finding'
 }
 
-function makeKey(run: Runtime): void {
+/** Makes the key of our links, with which a join begins. */
+export function makeKey(run: Runtime): void {
   const { linkKey, curves } = run.member
   if ([...curves.jobs.values()].some((job) => job.kind === 'key' && job.of === linkKey)) return
   const pairs = [[linkKey.secret, BASE_POINT]] as const

@@ -27,6 +27,7 @@ import * as clock from '../link/timing/clock.ts'
 export const IDLE_MS: Millis = 10_000
 /** A member that waits for its peer to ask for the link asks after this. */
 export const ASKED_MS: Millis = 1_000
+const NO_MEMBER = 'no member any more'
 /** A peer that refused a link is asked again after this. */
 export const REFUSED_MS: Millis = 1_000
 
@@ -75,7 +76,15 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
   member.touched.add(peer.inc)
   if (own.closed === null) return
   peers.forget(run, peer)
-  if (own.closed === CLOSE.leaving) session.onClosed(run.turn, peer.inc, 'left')
+  onClosed(run, peer.inc, own.closed)
+}
+
+function onClosed(run: Runtime, inc: PeerId, reason: number): void {
+  if (reason === CLOSE.leaving) return session.onClosed(run.turn, inc, 'left')
+  // Only the primary is sure of the members.
+  if (inc !== run.member.session.client.view.primary) return
+  if (reason === CLOSE.removed) run.out.emit({ kind: 'removed', why: NO_MEMBER })
+  if (reason === CLOSE.returned) run.out.emit({ kind: 'removed', why: 'returned' })
 }
 
 // From a peer without a number only the primary's answer to our JOIN counts. Returns how many
@@ -141,7 +150,7 @@ function onDenied(run: Runtime, peer: Peer): void {
   const { view, register } = run.member.session.client
   // Only the primary is sure of the members; a backup that denies us may not know us yet.
   if (peer.inc !== view.primary && peer.inc !== register.primary) return
-  run.out.emit({ kind: 'removed', why: 'no member any more' })
+  run.out.emit({ kind: 'removed', why: NO_MEMBER })
 }
 
 function askAgain(run: Runtime, peer: Peer, wait: Millis): void {
@@ -204,8 +213,12 @@ function askDelay({ member }: Runtime, inc: PeerId): Millis {
 
 // Sends a removed member its removal once; if that is lost, the member is denied its next link.
 function dismiss(run: Runtime, peer: Peer): void {
+  const { me, client } = run.member.session
+  const reason = run.member.replaced.delete(peer.inc) ? CLOSE.returned : CLOSE.removed
   if (peer.link) link.flush(peer.link, run.now, dispatch.sinkOf(run, peer))
-  peers.forget(run, peer)
+  // The view without it may wait behind other messages, or be lost with the link.
+  if (client.view.primary === me) close(run, peer, reason)
+  else peers.forget(run, peer)
 }
 
 // Frequent only where a role depends on it. A peer that we suspect may watch us still.

@@ -13,11 +13,12 @@ import { createArrivals } from '../link/link.ts'
 import { endedPlayers } from '../session/client.ts'
 import { type ToHub, toHub } from '../hub-protocol/messages.ts'
 import { encode } from '../wire/layout.ts'
-import type { PeerMessage } from '../session/messages.ts'
+import type { PeerMessage, View } from '../session/messages.ts'
 import * as operations from '../session/operations.ts'
 import * as persistence from '../session/persistence.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
+import type { LeaveReason } from '../replication/layouts.ts'
 import {
   nextRequest,
   type SessionEvent,
@@ -258,6 +259,7 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   const { id, me, topology, terms } = member.session
   const watching = view.members.filter(({ rights }) => !mayPlay(rights))
   member.watchers = new Set(watching.map(({ inc }) => inc))
+  noteReplaced(run, view, why)
   roomExport.forget(run, view)
   const left = why === 'left'
   const mesh = topology === 'mesh'
@@ -268,6 +270,12 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
     part.view?.(state, run.now, seen, dispatch.partOut(run, part.channel))
   }
   member.session.steps--
+}
+
+function noteReplaced({ member }: Runtime, { members }: View, why: LeaveReason | null): void {
+  if (why !== 'returned') return
+  const here = new Set(members.map(({ inc }) => inc))
+  for (const inc of member.peers.keys()) if (!here.has(inc)) member.replaced.add(inc)
 }
 
 function welcome(run: Runtime, those: readonly PeerId[]): void {
@@ -317,6 +325,11 @@ export function channelClosed(run: Runtime, now: Millis, address: string): void 
     const inc = channels.closed(run, address)
     if (inc !== null) peers.onCandidate(run, inc, address, true)
   })
+}
+
+/** A member begins: what its join needs is computed while the hub is dialled. */
+export function started(run: Runtime, now: Millis): void {
+  take(run, now, 'the start', () => joinClient.makeKey(run))
 }
 
 export function hubOpened(run: Runtime, now: Millis): void {

@@ -74,21 +74,21 @@ export function shiftOf({ member, now }: Runtime): Millis {
 }
 
 export function notifyLinked(run: Runtime, peer: Peer): void {
-  notifyParts(run, peer)
+  notifyParts(run, peer, false)
   session.onLinked(run.turn, peer.inc, peer.paths.heardBy)
 }
 
-function notifyParts({ member, now }: Runtime, { inc }: Peer): void {
+function notifyParts({ member, now }: Runtime, { inc }: Peer, letIn: boolean): void {
   member.reconcileDue = true
   member.touched.add(inc)
-  for (const { part, state } of member.mounts) part.linked?.(state, now, inc)
+  for (const { part, state } of member.mounts) part.linked?.(state, now, inc, letIn)
 }
 
 /** Gives a linked peer its number, once it was let in or has let us in. */
 export function identify(run: Runtime, peer: Peer, inc: PeerId): void {
   bindKey(run, peer, inc)
   takeNumber(run, peer, inc)
-  notifyParts(run, peer)
+  notifyParts(run, peer, true)
   session.onEntered(run.turn, inc, peer.paths.heardBy)
   dispatch.noteDeadline(run, peer)
 }

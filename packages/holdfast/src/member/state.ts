@@ -94,8 +94,11 @@ export interface Resume {
   settled: number
 }
 
-/** Why a link is closed: its process leaves, or the link is not needed. */
-export const CLOSE = { leaving: 1, idle: 2 } as const
+/**
+ * Why a link is closed: its process leaves; the link is not needed; or a primary says that the peer
+ * is no member any more, or that its player came back in another process.
+ */
+export const CLOSE = { leaving: 1, idle: 2, removed: 3, returned: 4 } as const
 
 export type Phase = 'finding' | 'opening' | 'asking' | 'in' | 'out'
 
@@ -237,6 +240,8 @@ export interface Member {
   peers: Map<PeerId, Peer>
   /** Members of our view that only watch. */
   watchers: Set<PeerId>
+  /** As primary: members that the view has dropped because their players returned. */
+  replaced: Set<PeerId>
   linkKey: LinkKey
   seal: Seal | null
   sealed: string
@@ -431,7 +436,7 @@ export function create(
     options,
     phase: 'finding',
     session: freshSession(now, options, entropy, options.point),
-    ...{ peers: new Map(), watchers: new Set() },
+    ...{ peers: new Map(), watchers: new Set(), replaced: new Set() },
     linkKey: freshKey(entropy),
     ...{ seal: null, sealed: '', keys: new Map() },
     joinPeer: null,

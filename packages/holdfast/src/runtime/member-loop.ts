@@ -203,7 +203,7 @@ export class MemberLoop {
       relayed: (from, bytes) => this.#relay.deliver(from, bytes),
       isNeeded: () => member.needsHub(this.#run),
     })
-    this.do(() => {})
+    this.do((now) => member.started(this.#run, now))
   }
 
   #channelsOf({ ice, environment: { openChannels } }: MemberLoopOptions): LateChannels | null {

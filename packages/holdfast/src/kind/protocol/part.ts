@@ -146,8 +146,11 @@ export interface Part<State = never> extends Newest<State>, Durable<State>, Pers
   reset?(state: State, out: PartOut): void
   /** As each call into the member begins: session time minus our clock; NaN while not known. */
   clock?(state: State, offset: Millis): void
-  /** A new link to a peer opened: nothing is known of what the peer has. */
-  linked?(state: State, now: Millis, peer: PeerId): void
+  /**
+   * A new link to a peer opened: nothing is known of what the peer has. With `letIn` one of the two
+   * joined on this link: it has nothing yet, and got the view of the other before anything else.
+   */
+  linked?(state: State, now: Millis, peer: PeerId, letIn?: boolean): void
   /** The link to a peer is gone: messages in flight may or may not have arrived. */
   unlinked?(state: State, now: Millis, peer: PeerId): void
   /** All reliable messages of the link up to that number have come (L3). */

@@ -78,6 +78,7 @@ import {
   reset,
   report,
   receiveView,
+  takeNewcomers,
 } from './views.ts'
 import type { Part, PartOut } from '../../kind/protocol/part.ts'
 import {
@@ -230,6 +231,7 @@ export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Ob
     dirty: drain,
     flush: (state, now, out) => {
       const done = ctx(state, now, out)
+      takeNewcomers(done)
       sendUnsent(done)
       sendAnswers(done)
       decideAll(done)
@@ -243,7 +245,7 @@ export function objectsPart(types: Types, keeper: Keeper | null = null): Part<Ob
       receiveView(ctx(state, now, out), view)
       keeper?.bringBack(ctx(state, now, out))
     },
-    linked: (state, now, peer) => linked(state, types, now, peer),
+    linked: (state, now, peer, letIn) => linked(state, types, now, peer, letIn),
     acked,
     lost,
     delivered,

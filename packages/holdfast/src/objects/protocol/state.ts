@@ -356,6 +356,8 @@ export function createState(gatherMs: Millis, rules: ObjectsRules) {
     /** Players whose processes announced their end, and when. */
     ended: new Map() as ReadonlyMap<number, Millis>,
     subscribers: new Map<PeerId, Subscriber>(),
+    /** As primary: members that we let in since the last flush. */
+    newcomers: [] as PeerId[],
     /** Peers with reliable messages owed. */
     owing: new Set<PeerId>(),
     /** Indexes that changed since the last flush. */

@@ -178,12 +178,19 @@ function sendFollow(objects: Objects): void {
   objects.outbox.push({ to: primary, bytes: plain(KIND.follow, epoch) })
 }
 
-/** A new link to a peer: we do not know what the peer has. */
-export function linked(objects: Objects, types: Types, now: Millis, peer: PeerId): void {
+/** A new link to a peer: we do not know what the peer has. @param letIn  it joined on this link */
+export function linked(
+  objects: Objects,
+  types: Types,
+  now: Millis,
+  peer: PeerId,
+  letIn = false,
+): void {
   const subscriber = subscriberOf(objects, peer)
   // In a mesh nobody else sends the peer a HIDE for objects that it may no longer see.
   forgetAll(subscriber, objects.mesh)
   subscriber.linked = true
+  if (letIn && leads(objects) && !objects.mesh) objects.newcomers.push(peer)
   // No event for the application results from this.
   const out = { send: () => 0, emit: () => {} }
   const ctx: Context = { objects, types, now, out }
@@ -224,6 +231,17 @@ export function receiveFollow(ctx: Context, from: PeerId, epoch: number): void {
   resendGrants(ctx, from)
   resendAsks(ctx, from)
   objects.pendingAt = ctx.now
+}
+
+/**
+ * A member of a star that joined by us follows us from its first moment: it sends a FOLLOW, but our
+ * messages need not wait for that.
+ */
+export function takeNewcomers(ctx: Context): void {
+  const { objects } = ctx
+  for (const peer of objects.newcomers.splice(0)) {
+    if (objects.here.has(peer)) receiveFollow(ctx, peer, objects.epoch)
+  }
 }
 
 /** TOTAL: the number of objects that our primary is about to send; only for displays. */
