@@ -1,4 +1,8 @@
-/** The hub: as `holdfast serve` runs it, but for its pages and its disk. */
+/**
+ * The hub: as `holdfast serve` runs it, but for its pages and its disk.
+ *
+ *     node holdfast-hub.js [ORIGIN]
+ */
 
 import { nodeCurves } from '../../packages/holdfast/src/drivers/crypto/node-crypto.ts'
 import { createServer } from 'node:http'
@@ -21,7 +25,11 @@ const hub = new HubServer(createNodeLoop(), createMemoryStore(), {
   budgets,
 })
 const server = createServer()
-acceptStreams(server, { path: '/hub', accept: (stream, opening) => hub.accept(stream, opening) })
+acceptStreams(server, {
+  path: '/hub',
+  origins: process.argv.slice(2),
+  accept: (stream, opening) => hub.accept(stream, opening),
+})
 server.listen(0, '127.0.0.1', () => {
   const { port } = server.address() as AddressInfo
   process.send?.({ kind: 'serves', port } satisfies ServerSaid)

@@ -1,5 +1,5 @@
 import { Worker as ThreadWorker } from 'node:worker_threads'
-import { describe, expect, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import {
   BrowserLoop,
   type TickWorker,
@@ -111,6 +111,46 @@ describe('the loop of a page', () => {
     await rung(loop, 2)
     expect(loop.ticks()).toBe('timers')
     loop.close()
+  })
+
+  /** A document, and how often a loop in it has started a worker. */
+  function inDocument(hidden: boolean): { page: EventTarget; starts: () => number } {
+    const page = Object.assign(new EventTarget(), { hidden })
+    vi.stubGlobal('document', page)
+    vi.useFakeTimers()
+    onTestFinished(() => {
+      vi.useRealTimers()
+      vi.unstubAllGlobals()
+    })
+    const mute = { onmessage: null, onerror: null, postMessage: () => {}, terminate: () => {} }
+    let starts = 0
+    const loop = new BrowserLoop(() => {
+      starts += 1
+      return mute
+    })
+    onTestFinished(() => loop.close())
+    return { page, starts: () => starts }
+  }
+
+  test('starts its worker a second later in a visible page, once', () => {
+    const { page, starts } = inDocument(false)
+    vi.advanceTimersByTime(999)
+    expect(starts()).toBe(0)
+    vi.advanceTimersByTime(1)
+    page.dispatchEvent(new Event('visibilitychange'))
+    expect(starts()).toBe(1)
+  })
+
+  test('starts its worker when the page is hidden, once', () => {
+    const { page, starts } = inDocument(false)
+    page.dispatchEvent(new Event('visibilitychange'))
+    expect(starts()).toBe(1)
+    vi.advanceTimersByTime(2_000)
+    expect(starts()).toBe(1)
+  })
+
+  test('starts its worker at once in a hidden page', () => {
+    expect(inDocument(true).starts()).toBe(1)
   })
 
   test('a closed loop rings no more', async () => {

@@ -3,7 +3,9 @@
  *
  * A browser fires a hidden page's timers once a second, later once a minute, but does not slow a
  * worker's timers, and delivers its messages at once. So one worker waits for all alarms: the page
- * sends it the wait, and it answers when that has passed. Only a nearer alarm sends again.
+ * sends it the wait, and it answers when that has passed. Only a nearer alarm sends again. A page
+ * that is visible does not need it yet, and its start would delay a join: it starts a second later,
+ * or when the page is hidden.
  *
  * The worker's source is a string in a Blob, so a bundler has nothing to do. The page's own timers
  * work until the worker has answered once, and where the page may not start it (a Content-Security-
@@ -17,6 +19,8 @@ import type { Alarm, Loop } from '../../ports.ts'
 const RANDOM_PIECE = 65_536
 /** The longest wait of one timer, in milliseconds. */
 const WAIT_MAX = 2 ** 30
+/** The worker of a visible page starts after this. */
+const WORKER_AFTER_MS: Millis = 1_000
 
 /** A wait of zero or less takes no timer, because nested timers take at least 4 ms. */
 const WORKER_SOURCE = `
@@ -51,6 +55,19 @@ function startBlobWorker(source: string): TickWorker {
   }
 }
 
+/** Calls `run` when a worker is needed: at once without a document, or in one that is hidden. */
+function whenNeeded(run: () => void): void {
+  if (typeof document === 'undefined' || document.hidden) return run()
+  const page = document
+  const done = (): void => {
+    clearTimeout(timer)
+    page.removeEventListener('visibilitychange', done)
+    run()
+  }
+  const timer = setTimeout(done, WORKER_AFTER_MS)
+  page.addEventListener('visibilitychange', done)
+}
+
 export class BrowserLoop implements Loop {
   readonly #alarms = new Set<PageAlarm>()
   /** The instant requested of the ticker; Infinity for none. */
@@ -63,6 +80,11 @@ export class BrowserLoop implements Loop {
 
   /** @param start  starts the worker; a test may pass its own */
   constructor(start: (source: string) => TickWorker = startBlobWorker) {
+    whenNeeded(() => this.#start(start))
+  }
+
+  #start(start: (source: string) => TickWorker): void {
+    if (this.#closed) return
     try {
       this.#worker = start(WORKER_SOURCE)
       this.#worker.onmessage = ({ data }) => (data === 'ready' ? this.#begin() : this.#tick())
