@@ -113,8 +113,12 @@ describe('the loop of a page', () => {
     loop.close()
   })
 
-  /** A document, and how often a loop in it has started a worker. */
-  function inDocument(hidden: boolean): { page: EventTarget; starts: () => number } {
+  /** A document, and how often the loop in it has started a worker. */
+  function inDocument(hidden: boolean): {
+    page: EventTarget
+    starts: () => number
+    loop: BrowserLoop
+  } {
     const page = Object.assign(new EventTarget(), { hidden })
     vi.stubGlobal('document', page)
     vi.useFakeTimers()
@@ -129,7 +133,7 @@ describe('the loop of a page', () => {
       return mute
     })
     onTestFinished(() => loop.close())
-    return { page, starts: () => starts }
+    return { page, starts: () => starts, loop }
   }
 
   test('starts its worker a second later in a visible page, once', () => {
@@ -147,6 +151,13 @@ describe('the loop of a page', () => {
     expect(starts()).toBe(1)
     vi.advanceTimersByTime(2_000)
     expect(starts()).toBe(1)
+  })
+
+  test('starts no worker once it is closed', () => {
+    const { loop, starts } = inDocument(false)
+    loop.close()
+    vi.advanceTimersByTime(2_000)
+    expect(starts()).toBe(0)
   })
 
   test('starts its worker at once in a hidden page', () => {

@@ -110,6 +110,24 @@ describe('a peer', () => {
       expect(hand.run.member.peers.get(1)).not.toBe(peer)
     }
   })
+  test.each([
+    [1, CLOSE.removed, 'finding'],
+    [1, CLOSE.returned, 'out'],
+    [3, CLOSE.removed, 'in'],
+    [3, CLOSE.returned, 'in'],
+  ])('says as primary alone that we are no member any more: %i is, reason %i (44)', (...row) => {
+    const [primary, reason, phase] = row
+    const { hand } = linked()
+    const { client } = hand.run.member.session
+    client.view = { ...client.view, primary }
+    const far = link.create(hand.now, { keepaliveMs: 10_000 })
+    link.close(far, hand.now, reason, {
+      packet: (bytes) => hand.says(1, 'sim:1', bytes),
+      write: () => link.NOTHING_WAITS,
+      lost: () => {},
+    })
+    expect(hand.run.member.phase).toBe(phase)
+  })
   test('is due when its link is, its paths, or a doubt about it (PR-2)', () => {
     const { hand, peer } = linked()
     const due = (): number => {

@@ -67,6 +67,20 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
   expect(w.hub()!.hub.registers.rows.size).toBe(0)
 })
 
+test.each([1, 2, 3, 4, 5, 6])(
+  'T20: who leaves is gone in eight round trips while packets overtake one another, seed %i',
+  async (seed) => {
+    const w = world({ seed, conditions: 'rtt=40,jitter=40' })
+    const all: Session[] = []
+    for (const name of ['Ada', 'Bea', 'Cy']) all.push(await joining(w, name))
+    await w.runUntil(() => all.every(({ safety }) => safety === 'backed-up'), 10_000)
+    await w.run(1_000)
+    const begun = w.now()
+    await act(w, all[2]!.leave())
+    expect(w.now() - begun).toBeLessThan(8 * 40)
+  },
+)
+
 // The hub is near, and the others are not: by a direct path they forget whoever has left while its
 // last messages are under way.
 test.each([0, 1])(

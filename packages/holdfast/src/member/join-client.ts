@@ -484,6 +484,7 @@ export function rejoin(run: Runtime): void {
   member.stored = null
   channels.dropAll(run)
   member.peers.clear()
+  member.replaced.clear()
   member.loopback.length = 0
   member.phase = 'finding'
   // The stream stays open without a member attached to it.

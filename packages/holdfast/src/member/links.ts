@@ -10,7 +10,7 @@ import type { Millis, PeerId } from '../machine.ts'
 import * as paths from '../paths/paths.ts'
 import * as seal from '../seal/seal.ts'
 import type { Packet, SealEvent, SealSink, Points } from '../seal/state.ts'
-import { LOST_MS } from '../session/client.ts'
+import { follow, LOST_MS } from '../session/client.ts'
 import { heartbeatOf, QUIET_MS, SPARE_MS } from '../session/failure-detector.ts'
 import { suspectsPeer, watchedPeer } from '../session/server.ts'
 import * as session from '../session/session.ts'
@@ -27,7 +27,6 @@ import * as clock from '../link/timing/clock.ts'
 export const IDLE_MS: Millis = 10_000
 /** A member that waits for its peer to ask for the link asks after this. */
 export const ASKED_MS: Millis = 1_000
-const NO_MEMBER = 'no member any more'
 /** A peer that refused a link is asked again after this. */
 export const REFUSED_MS: Millis = 1_000
 
@@ -81,10 +80,12 @@ function receivePacket(run: Runtime, { peer: key, bytes }: Packet, from: string)
 
 function onClosed(run: Runtime, inc: PeerId, reason: number): void {
   if (reason === CLOSE.leaving) return session.onClosed(run.turn, inc, 'left')
+  const { me, client: own } = run.member.session
   // Only the primary is sure of the members.
-  if (inc !== run.member.session.client.view.primary) return
-  if (reason === CLOSE.removed) run.out.emit({ kind: 'removed', why: NO_MEMBER })
-  if (reason === CLOSE.returned) run.out.emit({ kind: 'removed', why: 'returned' })
+  if (inc !== own.view.primary || (reason !== CLOSE.removed && reason !== CLOSE.returned)) return
+  // It has a view without us, which may come later than this, or never.
+  const members = own.view.members.filter((one) => one.inc !== me)
+  follow(run.turn, { ...own.view, members }, reason === CLOSE.returned ? 'returned' : null)
 }
 
 // From a peer without a number only the primary's answer to our JOIN counts. Returns how many
@@ -150,7 +151,7 @@ function onDenied(run: Runtime, peer: Peer): void {
   const { view, register } = run.member.session.client
   // Only the primary is sure of the members; a backup that denies us may not know us yet.
   if (peer.inc !== view.primary && peer.inc !== register.primary) return
-  run.out.emit({ kind: 'removed', why: NO_MEMBER })
+  run.out.emit({ kind: 'removed', why: 'no member any more' })
 }
 
 function askAgain(run: Runtime, peer: Peer, wait: Millis): void {

@@ -18,7 +18,6 @@ import * as operations from '../session/operations.ts'
 import * as persistence from '../session/persistence.ts'
 import * as session from '../session/session.ts'
 import type { PartState } from '../replication/durable.ts'
-import type { LeaveReason } from '../replication/layouts.ts'
 import {
   nextRequest,
   type SessionEvent,
@@ -259,7 +258,7 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   const { id, me, topology, terms } = member.session
   const watching = view.members.filter(({ rights }) => !mayPlay(rights))
   member.watchers = new Set(watching.map(({ inc }) => inc))
-  noteReplaced(run, view, why)
+  if (why === 'returned' && view.primary === member.session.me) noteReplaced(run, view, before)
   roomExport.forget(run, view)
   const left = why === 'left'
   const mesh = topology === 'mesh'
@@ -272,10 +271,10 @@ function onView(run: Runtime, { view, before, why }: SessionEvent & { kind: 'vie
   member.session.steps--
 }
 
-function noteReplaced({ member }: Runtime, { members }: View, why: LeaveReason | null): void {
-  if (why !== 'returned') return
+// Each change removes one member.
+function noteReplaced({ member }: Runtime, { members }: View, before: View | null): void {
   const here = new Set(members.map(({ inc }) => inc))
-  for (const inc of member.peers.keys()) if (!here.has(inc)) member.replaced.add(inc)
+  for (const { inc } of before?.members ?? []) if (!here.has(inc)) member.replaced.add(inc)
 }
 
 function welcome(run: Runtime, those: readonly PeerId[]): void {
