@@ -3,17 +3,18 @@
  * Node process serves, in Chromium with an empty cache, beside a page of Colyseus in turn.
  *
  * Both pages are built and packed by the same tool and come from one server, on loopback and over
- * lines with a round trip as of a country. The marks are of the page's own clock, which begins with
- * the navigation: the module runs, the state is there.
+ * lines with a round trip of 50 ms. The page's own clock, which begins with the navigation, says
+ * when the module ran and when the state was there.
  */
 
 import { type Browser, chromium } from 'playwright-core'
 import { openLine } from './arrival/line.ts'
 import { type PageSource, servePages } from './arrival/pages.ts'
-import type { ServerSaid, Setting } from './objects/words.ts'
-import { end, endAll, heard, start } from './processes/children.ts'
+import { isServing } from './objects/trial.ts'
+import type { Setting } from './objects/words.ts'
+import { endAll, heard, start } from './processes/children.ts'
 import { installPeers, version } from './processes/peers.ts'
-import { atMost, type BenchReport, type Table, unjudged } from './report.ts'
+import { atMost, type BenchReport, quantile, type Table, unjudged } from './report.ts'
 
 /** For the list of benches. */
 export const about = 'from navigation until a page has the state of a room, beside Colyseus'
@@ -28,7 +29,7 @@ const GOAL = 1.3
 
 const SETTING: Setting = { seed: 1, clients: 1, objects: 100, sees: 'all', loss: 0 }
 
-/** What a page says of itself, in ms since the navigation. */
+/** When a page's module ran and when its state was there, in ms since the navigation. */
 interface Marks {
   ran: number
   came: number
@@ -45,7 +46,6 @@ function module(imports: string, joins: string): string {
     const at = new URLSearchParams(location.search).get('server')
     ${joins}
     globalThis.marks = { ran, came: performance.now() }
-    document.title = 'in'
   `
 }
 
@@ -133,16 +133,8 @@ function urlOf(page: string, name: string, server: string): string {
 /** Starts a server of the bench of objects. @returns its port */
 async function begin(name: string, words: readonly string[]): Promise<number> {
   const child = start(new URL(`./objects/${name}.js`, import.meta.url), words)
-  try {
-    return (await heard(child, isServing, name, OPEN_MS)).port
-  } catch (error) {
-    await end(child)
-    throw error
-  }
+  return (await heard(child, isServing, name, OPEN_MS)).port
 }
-
-const isServing = (said: ServerSaid): said is ServerSaid & { kind: 'serves' } =>
-  said.kind === 'serves'
 
 async function arrival(browser: Browser, url: string): Promise<Marks> {
   // Nothing is in its cache.
@@ -188,9 +180,4 @@ const cameOf = ({ came }: Marks): number => came
 
 function rounded(all: readonly number[], share = 0.5): number {
   return Number(quantile(all, share).toFixed(1))
-}
-
-function quantile(all: readonly number[], share: number): number {
-  const sorted = all.toSorted((a, b) => a - b)
-  return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))]!
 }

@@ -19,7 +19,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Count } from './link/flood.ts'
-import { atLeast, atMost, unjudged } from './report.ts'
+import { atLeast, atMost, quantile, unjudged } from './report.ts'
 import type { BenchReport, Goal, Table } from './report.ts'
 
 /** For the list of benches. */
@@ -177,10 +177,6 @@ async function age(bridge: string, loss: number, seconds: number): Promise<Ages>
   const words = [String(ONE_WAY_MS), String(loss), '7', process.execPath, script, String(seconds)]
   const { stdout } = await execute(bridge, words, { maxBuffer: 64 * 1024 * 1024 })
   return JSON.parse(stdout) as Ages
-}
-
-function quantile(list: readonly number[], share: number): number {
-  return list.toSorted((a, b) => a - b)[Math.floor(share * (list.length - 1))] ?? NaN
 }
 
 function ageRow(kind: string, loss: number, list: readonly number[]): (string | number)[] {

@@ -54,6 +54,11 @@ export function ofClaims(
   }
 }
 
+/** The value that this share of the list does not exceed, such as 0.5 for the median. */
+export function quantile(list: readonly number[], share: number): number {
+  return list.toSorted((a, b) => a - b)[Math.floor(share * (list.length - 1))] ?? NaN
+}
+
 /** The same goal, reported without a verdict. */
 export function unjudged(goal: Goal): Goal {
   return { ...goal, met: null }

@@ -6,13 +6,10 @@ import { join, resolve } from 'node:path'
 import { gzipSync } from 'node:zlib'
 import { build, type Rolldown } from 'vite'
 import { entryPointsAsSource } from '../../tools/entry-points.ts'
+import { type Entry, given } from '../size/bundles.ts'
 
 /** A page: the text of its module, and the folder whose packages it may import. */
-export interface PageSource {
-  text: string
-  /** From the root of the repository. */
-  folder: string
-}
+export type PageSource = Pick<Entry, 'text' | 'folder'>
 
 interface Served {
   body: Uint8Array
@@ -30,14 +27,7 @@ async function files({ text, folder }: PageSource): Promise<Map<string, Served>>
     logLevel: 'error',
     publicDir: false,
     resolve: { alias: entryPointsAsSource(resolve('.'), 'browser') },
-    plugins: [
-      {
-        name: 'given',
-        enforce: 'pre',
-        resolveId: (id) => (id === entry ? id : null),
-        load: (id) => (id === entry ? text : null),
-      },
-    ],
+    plugins: [given(entry, text)],
     build: {
       write: false,
       target: 'es2022',

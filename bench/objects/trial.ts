@@ -181,7 +181,7 @@ async function measure(
   return foundIn(setting, ticks, serving, seeing)
 }
 
-const isServing = (said: ServerSaid): said is ServerSaid & { kind: 'serves' } =>
+export const isServing = (said: ServerSaid): said is ServerSaid & { kind: 'serves' } =>
   said.kind === 'serves'
 const isServed = (said: ServerSaid): said is Served => said.kind === 'served'
 const isStanding = (said: ClientsSaid): said is ClientsSaid & { kind: 'stands' } =>

@@ -75,7 +75,7 @@ export async function bundle({ text, folder, place, without = [] }: Entry): Prom
 }
 
 /** Gives Vite the entry, which is no file on disk. */
-function given(path: string, text: string): Plugin {
+export function given(path: string, text: string): Plugin {
   return {
     name: 'given',
     enforce: 'pre',

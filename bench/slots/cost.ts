@@ -11,6 +11,7 @@ import type { PartOut } from '../../packages/holdfast/src/kind/protocol/part.ts'
 import { seal, settle, shown } from '../../packages/holdfast/src/slots/protocol/fold.ts'
 import * as slots from '../../packages/holdfast/src/slots/protocol/slots.ts'
 import { decodeState, encodeState, schema } from '../../packages/holdfast/src/wire/fields/schema.ts'
+import { quantile } from '../report.ts'
 
 /** What was measured, in milliseconds of one processor. */
 export interface Cost {
@@ -75,10 +76,6 @@ export function measure(players: number, events: number): Cost {
 function since(start: NodeJS.CpuUsage): number {
   const { user, system } = process.cpuUsage(start)
   return (user + system) / 1_000
-}
-
-function quantile(values: number[], share: number): number {
-  return values.sort((a, b) => a - b)[Math.floor(values.length * share)]!
 }
 
 function meet(players: number): slots.Slots {

@@ -67,6 +67,16 @@ describe('who is asked for a link', () => {
   })
 })
 
+/** Member 1 closes its link to us. */
+function closedBy(hand: Hand, reason: number): void {
+  const far = link.create(hand.now, { keepaliveMs: 10_000 })
+  link.close(far, hand.now, reason, {
+    packet: (bytes) => hand.says(1, 'sim:1', bytes),
+    write: () => link.NOTHING_WAITS,
+    lost: () => {},
+  })
+}
+
 describe('a peer', () => {
   test('is reached by addresses that a carrier of ours can send to, and by the hub last (PR-2)', () => {
     const hand = new Hand(2, 3, 'star')
@@ -100,12 +110,7 @@ describe('a peer', () => {
     for (const reason of [CLOSE.leaving, CLOSE.idle]) {
       const { hand, peer } = linked()
       standsBy(hand)
-      const far = link.create(hand.now, { keepaliveMs: 10_000 })
-      link.close(far, hand.now, reason, {
-        packet: (bytes) => hand.says(1, 'sim:1', bytes),
-        write: () => link.NOTHING_WAITS,
-        lost: () => {},
-      })
+      closedBy(hand, reason)
       expect(roleOf(hand)).toBe(reason === CLOSE.leaving ? 'taking' : 'backup')
       expect(hand.run.member.peers.get(1)).not.toBe(peer)
     }
@@ -115,19 +120,17 @@ describe('a peer', () => {
     [1, CLOSE.returned, 'out'],
     [3, CLOSE.removed, 'in'],
     [3, CLOSE.returned, 'in'],
-  ])('says as primary alone that we are no member any more: %i is, reason %i (44)', (...row) => {
-    const [primary, reason, phase] = row
-    const { hand } = linked()
-    const { client } = hand.run.member.session
-    client.view = { ...client.view, primary }
-    const far = link.create(hand.now, { keepaliveMs: 10_000 })
-    link.close(far, hand.now, reason, {
-      packet: (bytes) => hand.says(1, 'sim:1', bytes),
-      write: () => link.NOTHING_WAITS,
-      lost: () => {},
-    })
-    expect(hand.run.member.phase).toBe(phase)
-  })
+  ])(
+    'that removes us by CLOSE is believed only as our primary: that is %i, reason %i (44)',
+    (...row) => {
+      const [primary, reason, phase] = row
+      const { hand } = linked()
+      const { client } = hand.run.member.session
+      client.view = { ...client.view, primary }
+      closedBy(hand, reason)
+      expect(hand.run.member.phase).toBe(phase)
+    },
+  )
   test('is due when its link is, its paths, or a doubt about it (PR-2)', () => {
     const { hand, peer } = linked()
     const due = (): number => {

@@ -68,7 +68,7 @@ test('T20: the last to leave is gone once the hub has answered, over a slow path
 })
 
 test.each([1, 2, 3, 4, 5, 6])(
-  'T20: who leaves is gone in eight round trips while packets overtake one another, seed %i',
+  'T20: a member that leaves is gone in eight round trips, though packets are reordered: seed %i',
   async (seed) => {
     const w = world({ seed, conditions: 'rtt=40,jitter=40' })
     const all: Session[] = []

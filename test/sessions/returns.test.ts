@@ -94,7 +94,7 @@ describe('coming back', () => {
     expect(players(again)).toEqual([1, 2, 3])
   })
 
-  test('T34: so is an older one whose link is full of other messages', async () => {
+  test('T34: an older process of the same player is told though other messages fill its link', async () => {
     const w = world({ seed: 35, conditions: 'rtt=40', linesMax: 0 })
     const Page = object('page', { words: text(900, 900) })
     const book = { game: 'book', types: [Page] }

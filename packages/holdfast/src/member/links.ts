@@ -83,7 +83,7 @@ function onClosed(run: Runtime, inc: PeerId, reason: number): void {
   const { me, client: own } = run.member.session
   // Only the primary is sure of the members.
   if (inc !== own.view.primary || (reason !== CLOSE.removed && reason !== CLOSE.returned)) return
-  // It has a view without us, which may come later than this, or never.
+  // The primary's view without us may arrive later than this CLOSE, or never.
   const members = own.view.members.filter((one) => one.inc !== me)
   follow(run.turn, { ...own.view, members }, reason === CLOSE.returned ? 'returned' : null)
 }
