@@ -119,6 +119,30 @@ describe('coming back', () => {
     expect(toldAt - removedAt).toBeLessThan(100)
   })
 
+  test('T34: of two removed at once only the process whose player returned is told so', async () => {
+    const w = world({ seed: 36, conditions: 'rtt=40', linesMax: 0 })
+    const Page = object('page', { words: text(900, 900) })
+    const book = { game: 'book', types: [Page] }
+    const all: Session[] = []
+    for (const name of ['ada', 'grace', 'linus', 'zed']) {
+      all.push(await w.join({ ...book, name }, { name }))
+    }
+    const [ada, , linus, zed] = all as [Session, Session, Session, Session]
+    await w.runUntil(() => all.every((session) => session.safety === 'backed-up'), 10_000)
+    await w.run(1_000)
+    // The backup confirms both changes at once, and the link to Zed is full by then.
+    const at = w.now()
+    w.at(at + 100, () => w.conditions('grace', 'ada', 'loss=100%'))
+    w.at(at + 110, () => void ada.kick(ada.members.find(({ name }) => name === 'zed')!))
+    w.at(at + 440, () => {
+      for (let n = 0; n < 600; n++) ada.create(Page, { words: `${n} ${'x'.repeat(800)}` })
+    })
+    w.at(at + 500, () => w.conditions('grace', 'ada', 'rtt=40'))
+    await w.join({ ...book, name: 'linus', token: linus.token })
+    await w.runUntil(() => zed.status === 'lost', 5_000)
+    expect([linus.code, zed.code]).toEqual(['elsewhere', 'kicked'])
+  })
+
   test('T34: the server itself opened twice gives its role away and goes', async () => {
     const { w, all } = await cluster(33, 3)
     const server = inRole(all, 'backedup')
